@@ -1,0 +1,153 @@
+//! Conversions between pure, approximate and zero-concentrated guarantees, and between the relations.
+//!
+//! Every conversion errs toward more loss: an ε or δ that is reported is at least the true bound, and a
+//! budget that is computed backward ([`rho_for`]) is one that the forward conversion was seen to accept.
+
+use crate::rounding::{Sum, at_least, at_most, down, largest_holding, up};
+use crate::units::{Delta, Epsilon, Rho};
+
+/// ρ of a pure ε guarantee, ε²/2 (Bun and Steinke 2016, Proposition 1.4), rounded up.
+#[must_use]
+pub fn rho_of_pure(epsilon: f64) -> f64 {
+    up(epsilon * epsilon / 2.0, 1)
+}
+
+/// ρ of an ε-bounded-range mechanism such as the exponential mechanism, ε²/8, rounded up.
+///
+/// ε is the loss η·w of the mechanism, w the width of an interval that holds the changes of all scores.
+///
+/// Source: Cesar and Rogers 2021, Lemma 3.2; Rogers and Steinke 2021.
+#[must_use]
+pub fn rho_of_bounded_range(epsilon: f64) -> f64 {
+    up(epsilon * epsilon / 8.0, 1)
+}
+
+/// ρ of the Gaussian mechanism, λ²/(2σ²) for L2 sensitivity λ, rounded up. The discrete one has the same.
+#[must_use]
+pub fn rho_of_gaussian(std_dev: f64, l2_sensitivity: f64) -> f64 {
+    let ratio = l2_sensitivity / std_dev;
+    up(ratio * ratio / 2.0, 3)
+}
+
+/// The largest ε whose pure guarantee is within ρ: √(2ρ), rounded down.
+#[must_use]
+pub fn pure_for_rho(rho: f64) -> f64 {
+    down(libm::sqrt(2.0 * rho), 2)
+}
+
+/// The smallest ε such that ρ-zCDP implies (ε, δ)-DP by the best Rényi order, rounded up.
+///
+/// With t = α − 1, every t > 0 gives the bound ρ(1 + t) + (ln(1/δ) − ln(1 + t))/t − ln(1 + 1/t); its
+/// derivative is ρ − (ln(1/δ) − ln(1 + t))/t², so the best t is the only root of ρt² + ln(1 + t) = ln(1/δ).
+/// Any t is valid, hence an inexact root costs tightness (of second order), never validity.
+///
+/// Infinite if δ = 0 or a parameter is NaN; 0 if ρ is 0 or δ alone covers the loss.
+///
+/// Source: Canonne, Kamath and Steinke 2020, Proposition 12.
+/// Complexity: at most 64 logarithms.
+///
+/// ```
+/// use dp_core::conversion::epsilon_of_rho;
+/// let epsilon = epsilon_of_rho(0.1, 1e-6);
+/// assert!(epsilon > 2.0 && epsilon < 2.5);
+/// ```
+#[must_use]
+pub fn epsilon_of_rho(rho: f64, delta: f64) -> f64 {
+    if delta >= 1.0 || (rho <= 0.0 && delta >= 0.0) {
+        return 0.0;
+    }
+    if !(delta > 0.0 && rho > 0.0 && rho < f64::INFINITY) {
+        return f64::INFINITY;
+    }
+    let slack = -libm::log(delta);
+    // The root lies in (0, √(slack/ρ)], for ln(1 + t) is not negative.
+    let highest = at_most(2.0 * libm::sqrt(slack) / libm::sqrt(rho), f64::MAX);
+    let below_root = |t: f64| rho * t * t + libm::log1p(t) <= slack;
+    let t = largest_holding(f64::MIN_POSITIVE, highest, below_root).unwrap_or(f64::MIN_POSITIVE);
+    at_least(epsilon_at_order(rho, slack, t), 0.0)
+}
+
+/// The bound of [`epsilon_of_rho`] at the order 1 + t, rounded up.
+fn epsilon_at_order(rho: f64, slack: f64, t: f64) -> f64 {
+    // Near t = 0 the quotient cancels what the logarithm of 1 + 1/t takes away; as separate terms their
+    // errors are counted.
+    Sum::of(&[
+        rho,
+        rho * t,
+        slack / t,
+        -libm::log1p(t) / t,
+        -libm::log1p(1.0 / t),
+    ])
+    .up()
+}
+
+/// The smallest δ such that ρ-zCDP implies (ε, δ)-DP by the best Rényi order, rounded up.
+///
+/// The logarithm of the bound at t = α − 1 is tρ(1 + t) − tε + t·ln t − (1 + t)·ln(1 + t), and the best t
+/// is the only root of ρ(1 + 2t) − ln(1 + 1/t) = ε.
+///
+/// 1 if a parameter is NaN; 0 only if ρ is 0.
+///
+/// Source: Canonne, Kamath and Steinke 2020, Proposition 12.
+/// Complexity: at most 64 logarithms.
+#[must_use]
+pub fn delta_of_rho(rho: f64, epsilon: f64) -> f64 {
+    if rho <= 0.0 && epsilon >= 0.0 {
+        return 0.0;
+    }
+    if !(rho > 0.0 && rho < f64::INFINITY && epsilon >= 0.0) {
+        return 1.0;
+    }
+    let below_root = |t: f64| rho + 2.0 * rho * t - libm::log1p(1.0 / t) <= epsilon;
+    let t = largest_holding(f64::MIN_POSITIVE, f64::MAX, below_root).unwrap_or(f64::MIN_POSITIVE);
+    // t·ln t − (1 + t)·ln(1 + t) = −t·ln(1 + 1/t) − ln(1 + t): both terms stay small for large t.
+    let exponent = Sum::of(&[
+        t * rho,
+        t * rho * t,
+        -t * epsilon,
+        -t * libm::log1p(1.0 / t),
+        -libm::log1p(t),
+    ])
+    .up();
+    at_most(up(libm::exp(exponent), 4), 1.0)
+}
+
+/// The classic conversion ε = ρ + 2√(ρ·ln(1/δ)), kept for comparison, rounded up.
+///
+/// Source: Bun and Steinke 2016, Proposition 1.3.
+#[must_use]
+pub fn epsilon_of_rho_classic(rho: f64, delta: f64) -> f64 {
+    if delta >= 1.0 {
+        return rho;
+    }
+    if !(delta > 0.0 && rho >= 0.0) {
+        return f64::INFINITY;
+    }
+    Sum::of(&[rho, 2.0 * libm::sqrt(rho * -libm::log(delta))]).up()
+}
+
+/// The largest ρ whose conversion at δ is at most ε, so that `epsilon_of_rho(rho, δ) <= ε` holds in `f64`.
+///
+/// `None` if δ = 0, for which no ρ > 0 will do.
+///
+/// Complexity: at most 66 calls of [`epsilon_of_rho`].
+///
+/// ```
+/// use dp_core::{Delta, Epsilon, conversion::{epsilon_of_rho, rho_for}};
+/// let (epsilon, delta) = (Epsilon::new(1.0)?, Delta::new(1e-6)?);
+/// let rho = rho_for(epsilon, delta).expect("delta is above 0");
+/// assert!(epsilon_of_rho(rho.get(), delta.get()) <= 1.0);
+/// # Ok::<(), dp_core::UnitError>(())
+/// ```
+#[must_use]
+pub fn rho_for(epsilon: Epsilon, delta: Delta) -> Option<Rho> {
+    if delta.is_zero() {
+        return None;
+    }
+    let fits = |rho: f64| epsilon_of_rho(rho, delta.get()) <= epsilon.get();
+    let rho = largest_holding(f64::MIN_POSITIVE, f64::MAX, fits)?;
+    Rho::new(rho).ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// 10^x for an exponent drawn evenly: every magnitude is as likely as another.
+fn power_of_ten(low: f64, high: f64) -> impl Strategy<Value = f64> {
+    (low..high).prop_map(|x| libm::exp10(x))
+}
+
+#[test]
+fn no_delta_no_conversion() {
+    assert!(epsilon_of_rho(0.1, 0.0).is_infinite());
+    assert!(epsilon_of_rho(f64::NAN, 0.1).is_infinite());
+    assert!(epsilon_of_rho(0.1, f64::NAN).is_infinite());
+    assert!(epsilon_of_rho(f64::INFINITY, 0.1).is_infinite());
+    assert!(epsilon_of_rho(0.0, 1e-6).abs() < f64::MIN_POSITIVE);
+    let one = Epsilon::new(1.0).expect("valid");
+    assert!(rho_for(one, Delta::ZERO).is_none());
+    assert!((delta_of_rho(f64::NAN, 1.0) - 1.0).abs() < f64::EPSILON);
+}
+
+proptest! {
+    #[test]
+    fn the_budget_found_backward_is_accepted_forward(
+        epsilon in power_of_ten(-6.0, 2.845),
+        delta in power_of_ten(-300.0, -0.302),
+    ) {
+        let (epsilon, delta) = (Epsilon::new(epsilon)?, Delta::new(delta)?);
+        let rho = rho_for(epsilon, delta).expect("delta is above 0");
+        prop_assert!(epsilon_of_rho(rho.get(), delta.get()) <= epsilon.get());
+        // And not much is left: a little more would not do.
+        prop_assert!(epsilon_of_rho(rho.get() * (1.0 + 1e-9), delta.get()) > epsilon.get());
+    }
+
+    #[test]
+    fn more_rho_is_more_loss(
+        rho in power_of_ten(-12.0, 3.0),
+        factor in 1.000_001..10.0_f64,
+        delta in power_of_ten(-300.0, -0.302),
+        epsilon in power_of_ten(-6.0, 2.845),
+    ) {
+        prop_assert!(epsilon_of_rho(rho, delta) <= epsilon_of_rho(rho * factor, delta));
+        prop_assert!(delta_of_rho(rho, epsilon) <= delta_of_rho(rho * factor, epsilon));
+        prop_assert!(epsilon_of_rho(rho, delta) >= epsilon_of_rho(rho, delta * factor));
+        prop_assert!(delta_of_rho(rho, epsilon) >= delta_of_rho(rho, epsilon * factor));
+    }
+
+    #[test]
+    fn the_two_directions_agree(
+        rho in power_of_ten(-6.0, 2.0),
+        delta in power_of_ten(-200.0, -0.302),
+    ) {
+        let epsilon = epsilon_of_rho(rho, delta);
+        prop_assume!(epsilon > 1e-9);
+        let back = delta_of_rho(rho, epsilon);
+        prop_assert!(back <= delta * (1.0 + 1e-9), "{back} {delta}");
+        prop_assert!(back >= delta * (1.0 - 1e-6), "{back} {delta}");
+    }
+
+    #[test]
+    fn the_best_order_beats_the_classic_one(
+        rho in power_of_ten(-12.0, 3.0),
+        delta in power_of_ten(-300.0, -0.302),
+    ) {
+        prop_assert!(epsilon_of_rho(rho, delta) <= epsilon_of_rho_classic(rho, delta));
+    }
+
+    #[test]
+    fn pure_and_zero_concentrated_round_outward(epsilon in power_of_ten(-6.0, 2.845)) {
+        let rho = rho_of_pure(epsilon);
+        prop_assert!(rho >= epsilon * epsilon / 2.0);
+        prop_assert!(rho_of_pure(pure_for_rho(rho)) <= rho);
+        prop_assert!(rho_of_bounded_range(epsilon) >= epsilon * epsilon / 8.0);
+    }
+}
