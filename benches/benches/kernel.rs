@@ -1,0 +1,331 @@
+//! The nearest-center kernel against scikit-learn's own Lloyd iteration.
+//!
+//! Two processes hold the same records and take turns, round by round: ours, theirs. The figure of a case is the
+//! least of its rounds (the median is printed beside it), and the ratio is theirs over ours.
+//!
+//! `cargo xtask bench kernel [--csv FILE]`; the options are listed by `--help`.
+
+use std::error::Error;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::time::Instant;
+use std::{env, fs, hint};
+
+use metric_space::nearest::{Isa, PackedCenters, Scalar, lloyd_step};
+use ndarray::Array2;
+
+const HELP: &str = "\
+Usage: kernel [options]
+  --python FILE  a Python with scikit-learn; default: an environment made in benches/peers/.venv
+  --rounds R     rounds of each case; default 15
+  --records N    records; default 1000000
+  --case TEXT    only cases whose name contains TEXT
+  --isa NAME     avx512, avx2 or portable; default: the best there is
+  --csv FILE     writes case,ours,peer,ratio (milliseconds)";
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+struct Options {
+    python: Option<PathBuf>,
+    rounds: usize,
+    records: usize,
+    case: String,
+    isa: Isa,
+    csv: Option<PathBuf>,
+}
+
+impl Options {
+    /// `None` if help was asked for.
+    fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Self>> {
+        let mut options = Self {
+            python: None,
+            rounds: 15,
+            records: 1_000_000,
+            case: String::new(),
+            isa: Isa::detect(),
+            csv: None,
+        };
+        while let Some(word) = words.next() {
+            if word == "--help" {
+                return Ok(None);
+            }
+            if word == "--bench" {
+                continue; // cargo's own
+            }
+            let mut value = || words.next().ok_or(format!("{word} needs a value"));
+            match word.as_str() {
+                "--python" => options.python = Some(value()?.into()),
+                "--rounds" => options.rounds = value()?.parse()?,
+                "--records" => options.records = value()?.parse()?,
+                "--case" => options.case = value()?,
+                "--csv" => options.csv = Some(value()?.into()),
+                "--isa" => {
+                    options.isa = match value()?.as_str() {
+                        "avx512" => Isa::Avx512,
+                        "avx2" => Isa::Avx2,
+                        "portable" => Isa::Portable,
+                        other => return Err(format!("--isa {other}: no such path").into()),
+                    }
+                }
+                _ => return Err(format!("{word}: no such option\n{HELP}").into()),
+            }
+        }
+        if options.rounds == 0 || !options.isa.is_available() {
+            return Err("no rounds, or this machine lacks the instruction set".into());
+        }
+        Ok(Some(options))
+    }
+}
+
+/// One line of the table.
+#[derive(Clone, Copy)]
+struct Case {
+    dimension: usize,
+    n_clusters: usize,
+    double: bool,
+    threads: usize,
+}
+
+impl Case {
+    fn all() -> Vec<Self> {
+        let mut cases = Vec::new();
+        for double in [false, true] {
+            for size in [16, 64] {
+                for threads in [1, 2] {
+                    cases.push(Self {
+                        dimension: size,
+                        n_clusters: size,
+                        double,
+                        threads,
+                    });
+                }
+            }
+        }
+        cases
+    }
+
+    fn name(self) -> String {
+        let Self {
+            dimension,
+            n_clusters,
+            threads,
+            ..
+        } = self;
+        format!("d{dimension}-k{n_clusters}-{}-t{threads}", self.scalar())
+    }
+
+    fn scalar(self) -> &'static str {
+        if self.double { "f64" } else { "f32" }
+    }
+}
+
+/// Milliseconds of the rounds of one case.
+struct Figures {
+    ours: Vec<f64>,
+    peer: Vec<f64>,
+}
+
+fn least(rounds: &[f64]) -> f64 {
+    rounds
+        .iter()
+        .copied()
+        .min_by(f64::total_cmp)
+        .unwrap_or(f64::NAN)
+}
+
+fn median(rounds: &[f64]) -> f64 {
+    let mut sorted = rounds.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
+}
+
+/// The process with scikit-learn.
+struct Peer {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Peer {
+    fn start(python: &Path, script: &Path) -> Result<Self> {
+        let mut child = Command::new(python)
+            .arg(script)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{}: {error}", python.display()))?;
+        let input = child.stdin.take();
+        let output = child.stdout.take().ok_or("the peer has no output")?;
+        Ok(Self {
+            child,
+            input,
+            output: BufReader::new(output),
+        })
+    }
+
+    fn ask(&mut self, command: &str) -> Result<String> {
+        let input = self.input.as_mut().ok_or("the peer has no input")?;
+        writeln!(input, "{command}")?;
+        let mut answer = String::new();
+        self.output.read_line(&mut answer)?;
+        if answer.is_empty() {
+            return Err("the peer ended".into());
+        }
+        Ok(answer)
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        drop(self.input.take()); // its loop ends with its input
+        let _ended = self.child.wait();
+    }
+}
+
+/// The sequence of the peer: multiples of 2⁻²² within [−1, 1), a hash of the position.
+fn lattice_value(position: u64) -> f64 {
+    let mut z = position.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^= z >> 31;
+    (z >> 41) as f64 / f64::from(1 << 22) - 1.0
+}
+
+fn run<T: Scalar>(
+    case: Case,
+    options: &Options,
+    peer: &mut Peer,
+    from_f64: impl Fn(f64) -> T,
+) -> Result<Figures> {
+    let (n, d, k) = (options.records, case.dimension, case.n_clusters);
+    let array = |rows, first| {
+        Array2::from_shape_fn((rows, d), |(i, j)| {
+            from_f64(lattice_value((first + i * d + j) as u64))
+        })
+    };
+    let centers = array(k, 0);
+    let records = array(n, k * d);
+    let centers = PackedCenters::new(centers.view())?.on(options.isa);
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(case.threads)
+        .build()?;
+    peer.ask(&format!(
+        "case {} {n} {d} {k} {}",
+        case.scalar(),
+        case.threads
+    ))?;
+
+    let mut figures = Figures {
+        ours: Vec::new(),
+        peer: Vec::new(),
+    };
+    // The first round warms up both.
+    for round in 0..=options.rounds {
+        let start = Instant::now();
+        let sums = pool.install(|| lloyd_step(hint::black_box(records.view()), &centers));
+        let ours = start.elapsed().as_secs_f64() * 1e3;
+        let theirs: f64 = peer.ask("round")?.trim().parse()?;
+        if round == 0 {
+            check(sums.counts(), &peer.ask("counts")?, n)?;
+        } else {
+            figures.ours.push(ours);
+            figures.peer.push(theirs / 1e6);
+        }
+    }
+    Ok(figures)
+}
+
+/// Both sides must have done the same work: cluster sizes agree but for near-ties, one record in ten thousand.
+fn check(ours: &[u64], theirs: &str, n: usize) -> Result<()> {
+    let theirs: Vec<u64> = theirs
+        .split_whitespace()
+        .map(str::parse)
+        .collect::<std::result::Result<_, _>>()?;
+    let moved: u64 = ours.iter().zip(&theirs).map(|(&a, &b)| a.abs_diff(b)).sum();
+    if ours.len() != theirs.len() || moved > n as u64 / 5_000 {
+        return Err(format!("the two sides disagree: {moved} records counted elsewhere").into());
+    }
+    Ok(())
+}
+
+/// The peers' Python, with the pinned packages installed on first use.
+fn environment(peers: &Path) -> Result<PathBuf> {
+    let folder = peers.join(".venv");
+    let python = folder.join("bin/python");
+    if !folder.join("complete").exists() {
+        let steps = [
+            Command::new("python3")
+                .args(["-m", "venv"])
+                .arg(&folder)
+                .status(),
+            Command::new(&python)
+                .args(["-m", "pip", "install", "--quiet", "-r"])
+                .arg(peers.join("requirements.txt"))
+                .status(),
+        ];
+        for status in steps {
+            if !status?.success() {
+                return Err("the peer's Python environment could not be made; see --python".into());
+            }
+        }
+        fs::write(folder.join("complete"), "")?;
+    }
+    Ok(python)
+}
+
+fn main() -> ExitCode {
+    match bench() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("kernel: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn bench() -> Result<()> {
+    let Some(options) = Options::parse(env::args().skip(1))? else {
+        println!("{HELP}");
+        return Ok(());
+    };
+    let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
+    let python = match &options.python {
+        Some(python) => python.clone(),
+        None => environment(&peers)?,
+    };
+    let mut peer = Peer::start(&python, &peers.join("kernel_sklearn.py"))?;
+    let mut csv = String::from("case,ours,peer,ratio\n");
+    println!(
+        "{:?}, n = {}, {} rounds; ms, least (median)",
+        options.isa, options.records, options.rounds
+    );
+    println!(
+        "{:<14} {:>17} {:>17} {:>13}",
+        "case", "ours_ms", "peer_ms", "ratio"
+    );
+    for case in Case::all() {
+        let name = case.name();
+        if !name.contains(&options.case) {
+            continue;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "the values fit 24 bits")]
+        let figures = if case.double {
+            run(case, &options, &mut peer, |x| x)?
+        } else {
+            run(case, &options, &mut peer, |x| x as f32)?
+        };
+        let (ours, theirs) = (least(&figures.ours), least(&figures.peer));
+        let (our_median, their_median) = (median(&figures.ours), median(&figures.peer));
+        println!(
+            "{name:<14} {ours:>8.2} ({our_median:>6.2}) {theirs:>8.2} ({their_median:>6.2}) {:>5.2} ({:>5.2})",
+            theirs / ours,
+            their_median / our_median,
+        );
+        csv += &format!("{name},{ours:.4},{theirs:.4},{:.4}\n", theirs / ours);
+    }
+    if let Some(file) = &options.csv {
+        fs::write(file, csv).map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    Ok(())
+}
