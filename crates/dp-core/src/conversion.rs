@@ -3,6 +3,7 @@
 //! Every conversion errs toward more loss: an ε or δ that is reported is at least the true bound, and a
 //! budget that is computed backward ([`rho_for`]) is one that the forward conversion was seen to accept.
 
+use crate::composition::ApproxLoss;
 use crate::rounding::{Sum, at_least, at_most, down, largest_holding, up};
 use crate::units::{Delta, Epsilon, Rho};
 
@@ -147,6 +148,58 @@ pub fn rho_for(epsilon: Epsilon, delta: Delta) -> Option<Rho> {
     let fits = |rho: f64| epsilon_of_rho(rho, delta.get()) <= epsilon.get();
     let rho = largest_holding(f64::MIN_POSITIVE, f64::MAX, fits)?;
     Rho::new(rho).ok()
+}
+
+/// The loss under `ReplaceOne` of what has `loss` under `AddRemove`: (2ε, (1 + e^ε)·δ), rounded up.
+///
+/// A replacement is one removal and one addition. A mechanism that knows its own loss under `ReplaceOne`
+/// states that instead; the same holds for the functions below.
+#[must_use]
+pub fn replace_one_of_add_remove(loss: ApproxLoss) -> ApproxLoss {
+    let delta = if loss.delta > 0.0 {
+        up(loss.delta * (1.0 + libm::exp(loss.epsilon)), 8)
+    } else {
+        0.0
+    };
+    ApproxLoss::capped(2.0 * loss.epsilon, delta)
+}
+
+/// The ε under `ReplaceOne` of what is ε-private under `AddRemove`: 2ε, exactly.
+#[must_use]
+pub fn pure_replace_one_of_add_remove(epsilon: f64) -> f64 {
+    2.0 * epsilon
+}
+
+/// The ρ under `ReplaceOne` of what has ρ under `AddRemove`: 4ρ, exactly.
+#[must_use]
+pub fn rho_replace_one_of_add_remove(rho: f64) -> f64 {
+    4.0 * rho
+}
+
+/// The `AddRemove` budget with which a `ReplaceOne` budget is kept: (ε/2, δ/(1 + e^(ε/2))), rounded down.
+///
+/// [`replace_one_of_add_remove`] of the result is within `budget` in `f64`, unless its δ underflows to 0.
+#[must_use]
+pub fn add_remove_budget(budget: ApproxLoss) -> ApproxLoss {
+    let epsilon = budget.epsilon / 2.0;
+    let delta = if budget.delta > 0.0 {
+        at_least(down(budget.delta / (1.0 + libm::exp(epsilon)), 24), 0.0)
+    } else {
+        0.0
+    };
+    ApproxLoss { epsilon, delta }
+}
+
+/// The `AddRemove` ρ with which a `ReplaceOne` ρ is kept: ρ/4.
+#[must_use]
+pub fn add_remove_rho(rho: f64) -> f64 {
+    // Only a subnormal quotient rounds, and then perhaps up.
+    let quarter = rho / 4.0;
+    if 4.0 * quarter > rho {
+        quarter.next_down()
+    } else {
+        quarter
+    }
 }
 
 #[cfg(test)]

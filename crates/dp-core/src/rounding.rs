@@ -138,7 +138,8 @@ pub fn rational_up(exact: &RBig) -> f64 {
     while compare_exactly(exact, float) == Ordering::Greater {
         float = float.next_up();
     }
-    while float > f64::NEG_INFINITY && compare_exactly(exact, float.next_down()) != Ordering::Greater
+    while float > f64::NEG_INFINITY
+        && compare_exactly(exact, float.next_down()) != Ordering::Greater
     {
         float = float.next_down();
     }

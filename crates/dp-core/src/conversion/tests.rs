@@ -4,7 +4,7 @@ use super::*;
 
 /// 10^x for an exponent drawn evenly: every magnitude is as likely as another.
 fn power_of_ten(low: f64, high: f64) -> impl Strategy<Value = f64> {
-    (low..high).prop_map(|x| libm::exp10(x))
+    (low..high).prop_map(libm::exp10)
 }
 
 #[test]
@@ -71,5 +71,21 @@ proptest! {
         prop_assert!(rho >= epsilon * epsilon / 2.0);
         prop_assert!(rho_of_pure(pure_for_rho(rho)) <= rho);
         prop_assert!(rho_of_bounded_range(epsilon) >= epsilon * epsilon / 8.0);
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_replace_one_budget_run_as_add_remove_stays_within(
+        epsilon in power_of_ten(-6.0, 2.845),
+        delta in power_of_ten(-300.0, -0.302),
+    ) {
+        let budget = ApproxLoss { epsilon, delta };
+        let run = add_remove_budget(budget);
+        let back = replace_one_of_add_remove(run);
+        prop_assert!(back.epsilon <= epsilon && back.delta <= delta);
+        prop_assert!(back.delta >= delta * (1.0 - 1e-9) || run.delta < f64::MIN_POSITIVE);
+        prop_assert!(rho_replace_one_of_add_remove(add_remove_rho(delta)) <= delta);
+        prop_assert!(pure_replace_one_of_add_remove(run.epsilon) <= epsilon);
     }
 }
