@@ -1,0 +1,141 @@
+use super::*;
+use crate::sensitivity::{L1Sensitivity, Sensitivity};
+use crate::units::{Delta, Epsilon, Rho};
+
+fn budget(epsilon: f64, delta: f64) -> Budget {
+    Budget {
+        epsilon: Epsilon::new(epsilon).expect("valid"),
+        delta: Delta::new(delta).expect("valid"),
+    }
+}
+
+fn event(loss: Loss, relation: NeighboringRelation) -> Event {
+    let one = L1Sensitivity::new(1).expect("valid");
+    Event::new("test", one, relation, loss)
+}
+
+fn pure(epsilon: f64) -> Loss {
+    Loss::Pure(Epsilon::new(epsilon).expect("valid"))
+}
+
+fn rho(rho: f64) -> Loss {
+    Loss::Zcdp(Rho::new(rho).expect("valid"))
+}
+
+const ADD: NeighboringRelation = NeighboringRelation::AddRemove;
+const REPLACE: NeighboringRelation = NeighboringRelation::ReplaceOne;
+
+#[test]
+fn spends_add_up_exactly_and_an_overdraft_changes_nothing() {
+    let mut accountant = Accountant::new(budget(1.0, 0.0), ADD);
+    for _ in 0..9 {
+        accountant.spend(event(pure(0.1), ADD)).expect("0.9 fits");
+    }
+    // Ten times the number written 0.1 is a little more than 1.
+    let before = accountant.ledger().clone();
+    assert!(matches!(
+        accountant.spend(event(pure(0.1), ADD)),
+        Err(SpendError::Insufficient { .. })
+    ));
+    assert_eq!(*accountant.ledger(), before);
+    assert!(accountant.guarantee().epsilon <= 1.0);
+}
+
+#[test]
+fn equal_spends_become_one_entry_with_a_count() {
+    let mut accountant = Accountant::new(budget(1.0, 0.0), ADD);
+    for _ in 0..4 {
+        accountant.spend(event(pure(0.25), ADD)).expect("fits");
+    }
+    assert_eq!(accountant.ledger().events().len(), 1);
+    assert_eq!(accountant.ledger().events()[0].count, 4);
+    assert!((accountant.guarantee().epsilon - 1.0).abs() < 1e-15);
+}
+
+#[test]
+fn a_plan_is_refused_as_a_whole() {
+    let accountant = Accountant::new(budget(1.0, 0.0), ADD);
+    let plan = [event(pure(0.6), ADD), event(pure(0.6), ADD)];
+    assert!(accountant.admit(&plan[..1]).is_ok());
+    assert!(accountant.admit(&plan).is_err());
+}
+
+#[test]
+fn the_whole_rho_of_a_budget_fits_and_no_more() {
+    for (epsilon, delta) in [(0.01, 1e-9), (0.1, 1e-6), (1.0, 1e-6), (8.0, 1e-5)] {
+        let budget = budget(epsilon, delta);
+        let whole = budget.rho().expect("delta is positive").get();
+        let mut accountant = Accountant::new(budget, ADD);
+        for part in crate::rounding::split(whole, &[1.0, 2.0, 3.0]) {
+            accountant.spend(event(rho(part), ADD)).expect("fits");
+        }
+        let guarantee = accountant.guarantee();
+        assert!(guarantee.epsilon <= epsilon && guarantee.epsilon > 0.999 * epsilon);
+        assert!((guarantee.delta - delta).abs() <= 0.0);
+        assert!(accountant.spend(event(rho(whole * 0.01), ADD)).is_err());
+    }
+}
+
+#[test]
+fn without_delta_nothing_concentrated_fits() {
+    let mut accountant = Accountant::new(budget(1.0, 0.0), ADD);
+    assert!(accountant.spend(event(rho(1e-9), ADD)).is_err());
+    assert!(budget(1.0, 0.0).rho().is_none());
+}
+
+#[test]
+fn a_proof_for_add_remove_costs_twice_under_replace_one() {
+    let mut accountant = Accountant::new(budget(1.0, 0.0), REPLACE);
+    accountant.spend(event(pure(0.5), ADD)).expect("2 · 0.5 fits");
+    assert!((accountant.guarantee().epsilon - 1.0).abs() < 1e-15);
+    assert!(accountant.spend(event(pure(0.1), ADD)).is_err());
+}
+
+#[test]
+fn a_proof_for_replace_one_says_nothing_under_add_remove() {
+    let mut accountant = Accountant::new(budget(1.0, 0.0), ADD);
+    assert!(matches!(
+        accountant.spend(event(pure(0.1), REPLACE)),
+        Err(SpendError::Relation { .. })
+    ));
+}
+
+#[test]
+fn a_converted_budget_comes_back_inside_the_promise() {
+    for (epsilon, delta) in [(1e-6, 0.0), (0.3, 1e-6), (1.0, 1e-300), (20.0, 0.4)] {
+        let promise = budget(epsilon, delta);
+        let inner = promise.converted(REPLACE, ADD).expect("convertible");
+        let mut accountant = Accountant::new(promise, REPLACE);
+        let loss = if inner.delta.is_zero() {
+            Loss::Pure(inner.epsilon)
+        } else {
+            Loss::Approx(inner.epsilon, inner.delta)
+        };
+        accountant.spend(event(loss, ADD)).expect("fits");
+        assert!(accountant.guarantee().delta <= delta);
+    }
+    assert!(budget(1.0, 0.0).converted(ADD, REPLACE).is_none());
+}
+
+#[test]
+fn a_reader_adds_the_ledger_up_to_the_same_guarantee() {
+    let budget = budget(1.0, 1e-6);
+    let mut accountant = Accountant::new(budget, ADD);
+    let half = Epsilon::new(0.25).expect("valid");
+    let delta = Delta::new(1e-7).expect("valid");
+    accountant.spend(event(pure(0.25), ADD)).expect("fits");
+    accountant
+        .spend(event(Loss::Approx(half, delta), ADD))
+        .expect("fits");
+    accountant.spend(event(rho(1e-4), ADD)).expect("fits");
+    let again = total(accountant.ledger(), ADD, 1e-6).expect("composable");
+    assert_eq!(again, accountant.guarantee());
+    assert!(again.epsilon > 0.5 && again.epsilon <= 1.0);
+}
+
+#[test]
+fn an_event_by_theorem_keeps_its_loss() {
+    let mut accountant = Accountant::new(budget(1.0, 0.0), ADD);
+    let event = Event::new("theorem", Sensitivity::ByTheorem, ADD, pure(1.0));
+    assert!(accountant.spend(event).is_ok());
+}

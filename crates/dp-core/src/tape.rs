@@ -1,0 +1,345 @@
+//! Recording a run and replaying it on a neighboring data set.
+//!
+//! A replay forces every released value to be the recorded one, so the control flow of an algorithm
+//! that reads released values only is forced to be the same. What is left to compare is exactly what the proof
+//! speaks of: the list of calls with their public parameters must be equal, and at each call the two statistics
+//! must be within the declared sensitivity.
+
+use std::collections::BTreeMap;
+
+use crate::ledger::Event;
+
+/// How a data set differs from the recorded one, by the index of the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// The recorded data set's record at this index is missing here.
+    Removed(u64),
+    /// A record was inserted here at this index.
+    Inserted(u64),
+    /// The record at this index has other values; or nothing differs.
+    Replaced(u64),
+}
+
+impl Edit {
+    /// The index that a record of this data set had in the recorded one; a new record gets an index that
+    /// no other has.
+    pub(crate) const fn original_index(self, index: u64) -> u64 {
+        match self {
+            Self::Removed(at) if index >= at => index + 1,
+            Self::Inserted(at) if index == at => u64::MAX >> 1,
+            Self::Inserted(at) if index > at => index - 1,
+            _ => index,
+        }
+    }
+}
+
+/// What a mechanism was asked about: private.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Statistic {
+    /// A vector of integers.
+    Integers(Vec<i128>),
+    /// Counts by key.
+    Keyed(BTreeMap<Vec<i64>, i64>),
+    /// Probabilities as fractions.
+    Fractions(Vec<(u64, u64)>),
+}
+
+/// What a mechanism answered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// A noisy vector.
+    Integers(Vec<i128>),
+    /// Noisy counts of the keys that were released.
+    Keyed(BTreeMap<Vec<i64>, i128>),
+    /// The index that was chosen.
+    Choice(Option<usize>),
+    /// Outcomes of coins; these stay private.
+    Coins(Vec<bool>),
+}
+
+impl Output {
+    pub(crate) fn into_integers(self) -> Vec<i128> {
+        if let Self::Integers(values) = self { values } else { Vec::new() }
+    }
+
+    pub(crate) fn into_keyed(self) -> BTreeMap<Vec<i64>, i128> {
+        if let Self::Keyed(values) = self { values } else { BTreeMap::new() }
+    }
+
+    pub(crate) fn into_choice(self) -> Option<usize> {
+        if let Self::Choice(index) = self { index } else { None }
+    }
+
+    pub(crate) fn into_coins(self) -> Vec<bool> {
+        if let Self::Coins(values) = self { values } else { Vec::new() }
+    }
+}
+
+/// One passage through the door.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// What the ledger says of it.
+    pub event: Event,
+    /// What was asked about: private.
+    pub statistic: Statistic,
+    /// What was answered.
+    pub output: Output,
+}
+
+/// A recorded run. It holds private statistics: for audits on made-up data.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tape {
+    calls: Vec<Call>,
+    secrets: Vec<(String, [u8; 32])>,
+}
+
+impl Tape {
+    /// The calls in order.
+    #[must_use]
+    pub fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+}
+
+/// Something that a replay did differently from the recorded run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Difference {
+    /// A call with other public parameters, or where there was none.
+    Call {
+        /// Position in the list of calls.
+        position: usize,
+        /// What the recorded run did there, if anything.
+        recorded: Option<Box<Event>>,
+        /// What the replay did there, if anything.
+        replayed: Option<Box<Event>>,
+    },
+    /// A statistic moved by more than its declared sensitivity.
+    Distance {
+        /// Position in the list of calls.
+        position: usize,
+        /// What was declared.
+        event: Box<Event>,
+    },
+    /// A secret was drawn for another purpose, or where there was none.
+    Secret {
+        /// Position in the list of secrets.
+        position: usize,
+    },
+}
+
+/// What a replay found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReplayReport {
+    /// Differences that the proof does not allow; empty for a private algorithm.
+    pub differences: Vec<Difference>,
+    /// How many calls were compared.
+    pub calls: usize,
+    /// Pairs of statistics whose bound is a theorem, not a sensitivity: recorded, then replayed.
+    pub by_theorem: Vec<(Event, Statistic, Statistic)>,
+}
+
+/// Where a session's calls go.
+#[derive(Debug)]
+pub(crate) enum Deck {
+    Off,
+    Recording(Tape),
+    Replaying {
+        tape: Tape,
+        edit: Edit,
+        at: usize,
+        secrets_at: usize,
+        report: ReplayReport,
+    },
+}
+
+impl Deck {
+    pub(crate) fn replaying(tape: Tape, edit: Edit) -> Self {
+        Self::Replaying {
+            tape,
+            edit,
+            at: 0,
+            secrets_at: 0,
+            report: ReplayReport::default(),
+        }
+    }
+
+    pub(crate) const fn edit(&self) -> Option<Edit> {
+        match self {
+            Self::Replaying { edit, .. } => Some(*edit),
+            Self::Off | Self::Recording(_) => None,
+        }
+    }
+
+    /// One passage: draws and perhaps records, or compares and answers from the tape.
+    pub(crate) fn call(
+        &mut self,
+        event: &Event,
+        statistic: impl FnOnce() -> Statistic,
+        draw: impl FnOnce() -> Output,
+    ) -> Output {
+        match self {
+            Self::Off => draw(),
+            Self::Recording(tape) => {
+                let output = draw();
+                tape.calls.push(Call {
+                    event: event.clone(),
+                    statistic: statistic(),
+                    output: output.clone(),
+                });
+                output
+            }
+            Self::Replaying {
+                tape,
+                at,
+                edit,
+                report,
+                ..
+            } => {
+                let position = *at;
+                *at += 1;
+                let recorded = tape.calls.get(position);
+                let Some(call) = recorded.filter(|call| call.event == *event) else {
+                    report.differences.push(Difference::Call {
+                        position,
+                        recorded: recorded.map(|call| Box::new(call.event.clone())),
+                        replayed: Some(Box::new(event.clone())),
+                    });
+                    // The control flow has diverged: go on with what fits best.
+                    return recorded.map_or_else(draw, |call| call.output.clone());
+                };
+                report.calls += 1;
+                let statistic = statistic();
+                compare(position, call, statistic, *edit, report);
+                align(&call.output, *edit)
+            }
+        }
+    }
+
+    /// A secret key, recorded and replayed like a call.
+    pub(crate) fn secret(&mut self, purpose: &str, draw: impl FnOnce() -> [u8; 32]) -> [u8; 32] {
+        match self {
+            Self::Off => draw(),
+            Self::Recording(tape) => {
+                let key = draw();
+                tape.secrets.push((purpose.to_owned(), key));
+                key
+            }
+            Self::Replaying {
+                tape,
+                secrets_at,
+                report,
+                ..
+            } => {
+                let position = *secrets_at;
+                *secrets_at += 1;
+                match tape.secrets.get(position) {
+                    Some((recorded, key)) if recorded == purpose => *key,
+                    _ => {
+                        report.differences.push(Difference::Secret { position });
+                        draw()
+                    }
+                }
+            }
+        }
+    }
+
+    pub(crate) fn into_tape(self) -> Option<Tape> {
+        match self {
+            Self::Recording(tape) => Some(tape),
+            Self::Off | Self::Replaying { .. } => None,
+        }
+    }
+
+    pub(crate) fn into_report(self) -> Option<ReplayReport> {
+        match self {
+            Self::Replaying {
+                tape,
+                at,
+                mut report,
+                ..
+            } => {
+                for (position, call) in tape.calls.iter().enumerate().skip(at) {
+                    report.differences.push(Difference::Call {
+                        position,
+                        recorded: Some(Box::new(call.event.clone())),
+                        replayed: None,
+                    });
+                }
+                Some(report)
+            }
+            Self::Off | Self::Recording(_) => None,
+        }
+    }
+}
+
+/// Checks one replayed statistic against the recorded one.
+fn compare(position: usize, call: &Call, statistic: Statistic, edit: Edit, report: &mut ReplayReport) {
+    let covered = match (&call.statistic, &statistic) {
+        (Statistic::Integers(recorded), Statistic::Integers(replayed)) => {
+            call.event.sensitivity.covers(recorded, replayed)
+        }
+        (Statistic::Keyed(recorded), Statistic::Keyed(replayed)) => {
+            keyed_covers(call, recorded, replayed, edit)
+        }
+        // Probabilities are bounded by the theorem of their charge: kept for its own check.
+        (Statistic::Fractions(_), Statistic::Fractions(_)) => {
+            report
+                .by_theorem
+                .push((call.event.clone(), call.statistic.clone(), statistic));
+            return;
+        }
+        _ => false,
+    };
+    if !covered {
+        report.differences.push(Difference::Distance {
+            position,
+            event: Box::new(call.event.clone()),
+        });
+    }
+}
+
+/// Counts by key: a key that is missing counts zero. A replaced record is a removal and an addition, for which
+/// the accountant charges the mechanism twice.
+fn keyed_covers(
+    call: &Call,
+    recorded: &BTreeMap<Vec<i64>, i64>,
+    replayed: &BTreeMap<Vec<i64>, i64>,
+    edit: Edit,
+) -> bool {
+    let keys: std::collections::BTreeSet<_> = recorded.keys().chain(replayed.keys()).collect();
+    let read = |map: &BTreeMap<Vec<i64>, i64>| -> Vec<i128> {
+        keys.iter()
+            .map(|key| map.get(*key).copied().unwrap_or(0).into())
+            .collect()
+    };
+    let allowed = match (edit, call.event.sensitivity) {
+        (Edit::Replaced(_), crate::sensitivity::Sensitivity::L1(bound)) => {
+            crate::sensitivity::Sensitivity::L1(bound.saturating_mul(2))
+        }
+        (_, sensitivity) => sensitivity,
+    };
+    allowed.covers(&read(recorded), &read(replayed))
+}
+
+/// The recorded output as this data set sees it: per-record coins move with their records.
+fn align(output: &Output, edit: Edit) -> Output {
+    let Output::Coins(coins) = output else {
+        return output.clone();
+    };
+    let mut coins = coins.clone();
+    match edit {
+        Edit::Removed(at) => {
+            if let Ok(at) = usize::try_from(at)
+                && at < coins.len()
+            {
+                coins.remove(at);
+            }
+        }
+        Edit::Inserted(at) => {
+            let at = usize::try_from(at).unwrap_or(usize::MAX).min(coins.len());
+            coins.insert(at, true);
+        }
+        Edit::Replaced(_) => {}
+    }
+    Output::Coins(coins)
+}

@@ -1,0 +1,84 @@
+//! The crate's errors: about parameters and public facts, never about a record's value.
+
+use dp_core::SpendError;
+use dp_core::mechanism::MechanismError;
+use metric_space::SourceError;
+
+/// Most iterations that a run may have: the budget is split over them.
+pub const MAX_ITERATIONS: usize = 1000;
+
+/// A set of parameters was refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParamsError {
+    /// At least one cluster is needed.
+    #[error("n_clusters must be at least 1")]
+    NoClusters,
+    /// The number of iterations is out of range.
+    #[error("n_iterations must lie in 1..={MAX_ITERATIONS}, got {got}")]
+    Iterations {
+        /// The refused number.
+        got: usize,
+    },
+    /// Gaussian noise needs δ.
+    #[error("gaussian noise needs a delta above 0; give one, or use laplace noise")]
+    NoDelta,
+    /// A share of the budget must lie strictly between 0 and 1.
+    #[error("{name} must lie strictly between 0 and 1, got {got}")]
+    Share {
+        /// Which share.
+        name: &'static str,
+        /// The refused value.
+        got: f64,
+    },
+    /// A radius must be positive.
+    #[error("{name} must be finite and above 0, got {got}")]
+    Radius {
+        /// Which radius.
+        name: &'static str,
+        /// The refused value, in the scaled domain.
+        got: f64,
+    },
+    /// A public size must be positive.
+    #[error("n_hint must be at least 1")]
+    SizeHint,
+    /// Public first centers of the wrong shape.
+    #[error("the first centers must be {expected_rows} × {expected_columns}, got {rows} × {columns}")]
+    InitShape {
+        /// Clusters.
+        expected_rows: usize,
+        /// Columns of the domain.
+        expected_columns: usize,
+        /// Rows that were given.
+        rows: usize,
+        /// Columns that were given.
+        columns: usize,
+    },
+    /// Public first centers must be numbers.
+    #[error("the first centers must be finite numbers")]
+    InitNotFinite,
+    /// The budget is too small to be divided among the steps.
+    #[error("the budget is too small to be divided among {steps} steps")]
+    BudgetTooSmall {
+        /// Steps among which it was to be divided.
+        steps: usize,
+    },
+    /// The noise cannot be drawn.
+    #[error(transparent)]
+    Mechanism(#[from] MechanismError),
+}
+
+/// A fit was refused or could not read its records.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// The parameters do not fit the records' domain.
+    #[error(transparent)]
+    Params(#[from] ParamsError),
+    /// The session's budget does not cover the plan; nothing was read.
+    #[error(transparent)]
+    Spend(#[from] SpendError),
+    /// The records could not be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+}

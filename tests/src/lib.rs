@@ -1,0 +1,1 @@
+//! Tests that span crates; see the folders beside this file.

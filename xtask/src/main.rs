@@ -1,0 +1,4 @@
+//! The project's own commands: `cargo xtask`.
+#![forbid(unsafe_code)]
+
+fn main() {}
