@@ -99,7 +99,13 @@ pub trait Kernel: Copy + Send + Sync + 'static {
 }
 
 /// Bytes of rows labeled and added before the next ones are touched.
-const BLOCK_BYTES: usize = 1 << 14;
+const BLOCK_BYTES: usize = 1 << 16;
+/// How far ahead of the rows in work others are fetched.
+#[cfg(target_arch = "x86_64")]
+const PREFETCH_BYTES: usize = 1 << 12;
+/// Coordinates handled between two updates of the addresses.
+#[cfg(target_arch = "x86_64")]
+const UNROLL: usize = 4;
 /// A multiple of all tile heights.
 const TILE_MULTIPLE: usize = 24;
 /// Bounds the scores kept on the stack.
@@ -158,7 +164,7 @@ macro_rules! impl_kernel {
                     Isa::Avx2 if isa.is_available() => unsafe {
                         $avx2::accumulate(rows, labels, into);
                     },
-                    _ => portable::accumulate(rows, labels, into),
+                    _ => into.accumulate(rows, labels),
                 }
             }
         }
@@ -168,11 +174,25 @@ macro_rules! impl_kernel {
 impl_kernel!(f32, 16, f32_avx2, f32_avx512);
 impl_kernel!(f64, 8, f64_avx2, f64_avx512);
 
+/// Asks for the cache lines that a tile of `values` at `rows` will have been followed by soon.
+///
+/// Hardware prefetching starts anew at each page and falls behind at small k.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn prefetch<T>(rows: *const T, values: usize) {
+    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    for line in (0..values * size_of::<T>()).step_by(64) {
+        let ahead = rows.cast::<i8>().wrapping_add(PREFETCH_BYTES + line);
+        // SAFETY: a prefetch reads nothing the program can see, and never faults, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(ahead) };
+    }
+}
+
 /// Writes the kernel of one type and instruction set over the `Vector` and the primitives of the module it
 /// stands in. `[R1, R2, R3, R4]` are the tile heights for blocks of 1 to 4 vectors.
 #[cfg(target_arch = "x86_64")]
 macro_rules! simd_path {
-    ($features:literal, $t:ident, $lanes:literal, [$r1:literal, $r2:literal, $r3:literal, $r4:literal]) => {
+    ($features:literal, $t:ident, $lanes:literal, [$($v:literal => $r:literal),+; $max:literal => $rmax:literal]) => {
         const LANES: usize = $lanes;
         /// Vectors in a [`Line`].
         const PER_LINE: usize = <$t as Kernel>::LANES / LANES;
@@ -197,7 +217,7 @@ macro_rules! simd_path {
             let mut best = [$t::INFINITY; MAX_BLOCK_ROWS];
             labels.fill(0);
             let vectors = centers.n_clusters.div_ceil(LANES);
-            for start in (0..vectors).step_by(4) {
+            for start in (0..vectors).step_by($max) {
                 let line = start / PER_LINE;
                 let block = Block {
                     centers: centers.lines[line * d..].as_ptr().cast(),
@@ -210,10 +230,8 @@ macro_rules! simd_path {
                 // four, hence at the start of a line. Rows, labels and best were checked above.
                 unsafe {
                     match vectors - start {
-                        1 => sweep::<$r1, 1>(rows, block, &mut best, labels),
-                        2 => sweep::<$r2, 2>(rows, block, &mut best, labels),
-                        3 => sweep::<$r3, 3>(rows, block, &mut best, labels),
-                        _ => sweep::<$r4, 4>(rows, block, &mut best, labels),
+                        $($v => sweep::<$r, $v>(rows, block, &mut best, labels),)+
+                        _ => sweep::<$rmax, $max>(rows, block, &mut best, labels),
                     }
                 }
             }
@@ -236,6 +254,9 @@ macro_rules! simd_path {
             let mut row = 0;
             while row < n {
                 let rows = rows[row * block.dimension..].as_ptr();
+                if block.first == 0 {
+                    prefetch(rows, R * block.dimension);
+                }
                 // SAFETY: R rows remain, or one does; the rest is the caller's promise.
                 row += unsafe {
                     if n - row >= R {
@@ -271,20 +292,15 @@ macro_rules! simd_path {
                     scores[r][v] = norms;
                 }
             }
-            for i in 0..d {
-                let mut centers = [splat(0.0); V];
-                for v in 0..V {
-                    let line = v / PER_LINE * d + i;
-                    let offset = line * <$t as Kernel>::LANES + v % PER_LINE * LANES;
-                    // SAFETY: vector v lies in line `v / PER_LINE` of coordinate i, and i < d.
-                    centers[v] = unsafe { load(block.centers.add(offset)) };
-                }
-                for r in 0..R {
-                    // SAFETY: r < R and i < d.
-                    let x = splat(unsafe { *rows.add(r * d + i) });
-                    for v in 0..V {
-                        scores[r][v] = fused(centers[v], x, scores[r][v]);
+            // SAFETY: coordinates below d, by the caller's promise.
+            unsafe {
+                for i in 0..d / UNROLL {
+                    for j in 0..UNROLL {
+                        add_products(&mut scores, rows, block, i * UNROLL + j);
                     }
+                }
+                for i in d / UNROLL * UNROLL..d {
+                    add_products(&mut scores, rows, block, i);
                 }
             }
             for r in 0..R {
@@ -308,10 +324,50 @@ macro_rules! simd_path {
             }
         }
 
-        /// [`portable::accumulate`] with wider registers.
+        /// Adds the products of coordinate i to the scores of a tile.
+        ///
+        /// # Safety
+        ///
+        /// As for [`tile`], and i must be less than `block.dimension`.
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn add_products<const R: usize, const V: usize>(
+            scores: &mut [[Vector; V]; R],
+            rows: *const $t,
+            block: Block,
+            i: usize,
+        ) {
+            let d = block.dimension;
+            let mut centers = [splat(0.0); V];
+            for v in 0..V {
+                let line = v / PER_LINE * d + i;
+                let offset = line * <$t as Kernel>::LANES + v % PER_LINE * LANES;
+                // SAFETY: vector v lies in line `v / PER_LINE` of coordinate i.
+                centers[v] = unsafe { load(block.centers.add(offset)) };
+            }
+            for r in 0..R {
+                // SAFETY: row r has d values.
+                let x = splat(unsafe { *rows.add(r * d + i) });
+                for v in 0..V {
+                    scores[r][v] = fused(centers[v], x, scores[r][v]);
+                }
+            }
+        }
+
+        /// [`ClusterSums::accumulate`], a line of sums at a time.
         #[target_feature(enable = $features)]
         pub(super) fn accumulate(rows: &[$t], labels: &[u32], into: &mut ClusterSums) {
-            portable::accumulate(rows, labels, into);
+            for (row, &label) in rows.chunks_exact(into.shape().1).zip(labels) {
+                let sum = into.count_one(label);
+                let (sum, sum_tail) = sum.as_chunks_mut();
+                let (row, row_tail) = row.as_chunks();
+                for (sum, xs) in sum.iter_mut().zip(row) {
+                    add_line(sum, xs);
+                }
+                for (sum, &x) in sum_tail.iter_mut().zip(row_tail) {
+                    *sum += f64::from(x);
+                }
+            }
         }
 
         /// # Safety
@@ -334,7 +390,18 @@ mod f32_avx512 {
 
     type Vector = __m512;
 
-    simd_path!("avx512f", f32, 16, [12, 12, 8, 6]);
+    simd_path!("avx512f", f32, 16, [1 => 12, 2 => 12, 3 => 8; 4 => 6]);
+
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    fn add_line(sum: &mut [f64; 8], xs: &[f32; 8]) {
+        // SAFETY: both arrays hold the eight values read and written.
+        unsafe {
+            let more = _mm512_cvtps_pd(_mm256_loadu_ps(xs.as_ptr()));
+            let added = _mm512_add_pd(_mm512_loadu_pd(sum.as_ptr()), more);
+            _mm512_storeu_pd(sum.as_mut_ptr(), added);
+        }
+    }
 
     #[target_feature(enable = "avx512f")]
     #[inline]
@@ -385,7 +452,18 @@ mod f64_avx512 {
 
     type Vector = __m512d;
 
-    simd_path!("avx512f", f64, 8, [12, 12, 8, 6]);
+    simd_path!("avx512f", f64, 8, [1 => 12, 2 => 12, 3 => 8; 4 => 6]);
+
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    fn add_line(sum: &mut [f64; 8], xs: &[f64; 8]) {
+        // SAFETY: both arrays hold the eight values read and written.
+        unsafe {
+            let more = _mm512_loadu_pd(xs.as_ptr());
+            let added = _mm512_add_pd(_mm512_loadu_pd(sum.as_ptr()), more);
+            _mm512_storeu_pd(sum.as_mut_ptr(), added);
+        }
+    }
 
     #[target_feature(enable = "avx512f")]
     #[inline]
@@ -434,7 +512,20 @@ mod f32_avx2 {
 
     type Vector = __m256;
 
-    simd_path!("avx2,fma", f32, 8, [6, 6, 4, 3]);
+    simd_path!("avx2,fma", f32, 8, [1 => 8; 2 => 6]);
+
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn add_line(sum: &mut [f64; 8], xs: &[f32; 8]) {
+        // SAFETY: both arrays hold the eight values read and written.
+        unsafe {
+            for half in [0, 4] {
+                let more = _mm256_cvtps_pd(_mm_loadu_ps(xs.as_ptr().add(half)));
+                let added = _mm256_add_pd(_mm256_loadu_pd(sum.as_ptr().add(half)), more);
+                _mm256_storeu_pd(sum.as_mut_ptr().add(half), added);
+            }
+        }
+    }
 
     #[target_feature(enable = "avx2,fma")]
     #[inline]
@@ -483,7 +574,20 @@ mod f64_avx2 {
 
     type Vector = __m256d;
 
-    simd_path!("avx2,fma", f64, 4, [6, 6, 4, 3]);
+    simd_path!("avx2,fma", f64, 4, [1 => 8; 2 => 6]);
+
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    fn add_line(sum: &mut [f64; 8], xs: &[f64; 8]) {
+        // SAFETY: both arrays hold the eight values read and written.
+        unsafe {
+            for half in [0, 4] {
+                let more = _mm256_loadu_pd(xs.as_ptr().add(half));
+                let added = _mm256_add_pd(_mm256_loadu_pd(sum.as_ptr().add(half)), more);
+                _mm256_storeu_pd(sum.as_mut_ptr().add(half), added);
+            }
+        }
+    }
 
     #[target_feature(enable = "avx2,fma")]
     #[inline]

@@ -1,8 +1,7 @@
 //! The kernel in plain Rust: the reference that the SIMD paths must equal bit for bit, and the path of machines
 //! without them.
 
-use super::kernel::Kernel;
-use super::{ClusterSums, PackedCenters, Scalar};
+use super::{PackedCenters, Scalar};
 
 /// Labels `rows` one by one, the lanes of a group together.
 pub(super) fn assign<T: Scalar>(rows: &[T], centers: &PackedCenters<T>, labels: &mut [u32]) {
@@ -27,26 +26,6 @@ pub(super) fn assign<T: Scalar>(rows: &[T], centers: &PackedCenters<T>, labels: 
                 }
             }
             first += scores.0.as_ref().len() as u32;
-        }
-    }
-}
-
-/// Adds each row to the sums and counts of its label.
-///
-/// Inlined into functions with target features, which widen its loop without changing an addition.
-#[inline(always)]
-pub(super) fn accumulate<T: Kernel + Into<f64>>(
-    rows: &[T],
-    labels: &[u32],
-    into: &mut ClusterSums,
-) {
-    let d = into.shape().1;
-    for (row, &label) in rows.chunks_exact(d).zip(labels) {
-        let label = label as usize;
-        into.counts[label] += 1;
-        let sums = &mut into.sums[label * d..][..d];
-        for (sum, &x) in sums.iter_mut().zip(row) {
-            *sum += x.into();
         }
     }
 }

@@ -141,7 +141,11 @@ fn paths_agree<T: TestScalar>(records: &Array2<T>, centers: &Array2<T>) {
                 .iter()
                 .all(|&label| (label as usize) < centers.n_clusters())
         );
-        let bits: Vec<u64> = sums.sums().iter().map(|sum| canonical_bits(*sum)).collect();
+        let bits: Vec<u64> = sums
+            .sums()
+            .flatten()
+            .map(|&sum| canonical_bits(sum))
+            .collect();
         (labels, bits, sums.counts().to_vec())
     };
     let expected = run(Isa::Portable);
@@ -302,7 +306,7 @@ fn lattice_sums_are_the_integer_sums<T: TestScalar>() {
     let ours: Vec<i128> = sums.integer_sums(22).into_iter().map(i128::from).collect();
     assert_eq!(ours, integers);
     // No rounding hides in the conversion: the float sums are those integers in lattice steps.
-    for (&sum, integer) in sums.sums().iter().zip(integers) {
+    for (&sum, integer) in sums.sums().flatten().zip(integers) {
         assert_eq!(
             sum.to_bits(),
             (integer as f64 * f64::from(-BITS).exp2()).to_bits()
@@ -331,9 +335,9 @@ fn the_stated_range_of_exact_sums_is_what_f64_holds() {
     assert_eq!(((largest - step) + step).to_bits(), largest.to_bits());
     assert_ne!((largest - step).to_bits(), largest.to_bits());
     let mut sums = ClusterSums::new(1, 1);
-    sums.sums[0] = largest - 1.0;
+    sums.accumulate(&[largest - 1.0], &[0]);
     let mut step_sums = ClusterSums::new(1, 1);
-    step_sums.sums[0] = step;
+    step_sums.accumulate(&[step], &[0]);
     sums.merge(&step_sums);
     assert_eq!(sums.integer_sums(22), [((1 << 30) - 1) * (1 << 22) + 1]);
 }
@@ -435,8 +439,7 @@ fn unusable_centers_are_refused() {
 #[test]
 fn debug_shows_the_shape_of_sums_and_nothing_private() {
     let mut sums = ClusterSums::new(2, 3);
-    sums.sums[0] = 1234.5;
-    sums.counts[0] = 6789;
+    sums.accumulate(&[1234.5, 0.0, 0.0], &[1]);
     let text = format!("{sums:?}");
     assert_eq!(text, "ClusterSums { n_clusters: 2, dimension: 3, .. }");
 }
