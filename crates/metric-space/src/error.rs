@@ -1,7 +1,10 @@
 //! The crate's errors, gathered for readers. None of them ever carries a value of a record.
 
+pub use crate::cost::CostError;
 pub use crate::domain::DomainError;
 pub use crate::lattice::LatticeError;
+pub use crate::nearest::NearestError;
+pub use crate::solver::LloydParamsError;
 pub use crate::source::SourceError;
 
 /// Arrays that belong together differ in shape.
