@@ -58,9 +58,9 @@ impl Budget {
             (AddRemove, AddRemove) | (ReplaceOne, ReplaceOne) => Some(*self),
             (ReplaceOne, AddRemove) => {
                 let epsilon = Epsilon::new(self.epsilon.get() / 2.0).ok()?;
-                // Shaved by 2^-50, so that the round trip cannot exceed δ in the last bit.
+                // Shaved by 2^-44, so that the round trip cannot exceed δ in the last bit.
                 let delta =
-                    self.delta.get() / (1.0 + libm::exp(epsilon.get())) * (1.0 - 2_f64.powi(-50));
+                    self.delta.get() / (1.0 + libm::exp(epsilon.get())) * (1.0 - 2_f64.powi(-44));
                 Some(Self {
                     epsilon,
                     delta: Delta::new(delta).ok()?,

@@ -37,7 +37,9 @@ fn rational(unit: f64) -> RBig {
 #[non_exhaustive]
 pub enum MechanismError {
     /// The noise that the loss asks for is too large to be drawn.
-    #[error("noise of scale {scale} lattice units is too large to be drawn; spend more or coarsen the lattice")]
+    #[error(
+        "noise of scale {scale} lattice units is too large to be drawn; spend more or coarsen the lattice"
+    )]
     Scale {
         /// The scale that the loss asks for.
         scale: f64,

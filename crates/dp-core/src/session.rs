@@ -15,13 +15,14 @@ use crate::budget::Budget;
 use crate::guarantee::Guarantee;
 use crate::ledger::{Event, Ledger};
 use crate::mechanism::{
-    AdditiveMechanism, GaussianMechanism, LaplaceMechanism, SelectionMechanism, SelectionRule, ThresholdMechanism,
+    AdditiveMechanism, GaussianMechanism, LaplaceMechanism, SelectionMechanism, SelectionRule,
+    ThresholdMechanism,
 };
 use crate::neighboring::NeighboringRelation;
 use crate::release::{Confidential, Release};
 use crate::rng::NoiseRng;
 use crate::sampler;
-use crate::sensitivity::{Sensitivity, ScoreWidth};
+use crate::sensitivity::{ScoreWidth, Sensitivity};
 use crate::tape::{Deck, Edit, Output, ReplayReport, Statistic, Tape};
 
 mod secret;
@@ -57,11 +58,7 @@ pub struct Session<'rng> {
 
 impl<'rng> Session<'rng> {
     /// A run that may spend `budget` under `relation`, with noise from `rng`.
-    pub fn new(
-        budget: Budget,
-        relation: NeighboringRelation,
-        rng: &'rng mut dyn NoiseRng,
-    ) -> Self {
+    pub fn new(budget: Budget, relation: NeighboringRelation, rng: &'rng mut dyn NoiseRng) -> Self {
         Self {
             accountant: Accountant::new(budget, relation),
             rng,
@@ -120,10 +117,7 @@ impl<'rng> Session<'rng> {
     /// # Errors
     ///
     /// [`SpendError`] if the events together exceed what is left.
-    pub fn admit<'e>(
-        &self,
-        plan: impl IntoIterator<Item = &'e Event>,
-    ) -> Result<(), SpendError> {
+    pub fn admit<'e>(&self, plan: impl IntoIterator<Item = &'e Event>) -> Result<(), SpendError> {
         self.accountant.admit(plan)
     }
 
@@ -281,7 +275,10 @@ impl<'rng> Session<'rng> {
                 let mut noise = vec![0; counts.len()];
                 mechanism.sampler().fill(rng, &mut noise);
                 // A key whose count is zero does not occur: it gets no noise and no place.
-                let noisy = counts.iter().zip(noise).filter(|((_, count), _)| **count > 0);
+                let noisy = counts
+                    .iter()
+                    .zip(noise)
+                    .filter(|((_, count), _)| **count > 0);
                 Output::Keyed(
                     noisy
                         .map(|((key, count), noise)| {

@@ -5,7 +5,7 @@ use dp_core::mechanism::MechanismError;
 use metric_space::SourceError;
 
 /// Most iterations that a run may have: the budget is split over them.
-pub const MAX_ITERATIONS: usize = 1000;
+pub(crate) const MAX_ITERATIONS: usize = 1000;
 
 /// A set of parameters was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -43,7 +43,9 @@ pub enum ParamsError {
     #[error("n_hint must be at least 1")]
     SizeHint,
     /// Public first centers of the wrong shape.
-    #[error("the first centers must be {expected_rows} × {expected_columns}, got {rows} × {columns}")]
+    #[error(
+        "the first centers must be {expected_rows} × {expected_columns}, got {rows} × {columns}"
+    )]
     InitShape {
         /// Clusters.
         expected_rows: usize,

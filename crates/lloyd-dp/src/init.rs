@@ -52,7 +52,9 @@ impl Init {
                 let mut scaled = Array2::zeros((n_clusters, d));
                 for (original, mut out) in given.rows().into_iter().zip(scaled.rows_mut()) {
                     let mut row = vec![0.0; d];
-                    frame.domain().to_scaled_record(&original.to_vec(), &mut row);
+                    frame
+                        .domain()
+                        .to_scaled_record(&original.to_vec(), &mut row);
                     out.assign(&ndarray::ArrayView1::from(&row));
                 }
                 scaled

@@ -73,8 +73,7 @@ impl BudgetSchedule {
         match self {
             Self::Uniform => uniform,
             Self::Halving => {
-                let mut weights: Vec<f64> =
-                    (1..=t).map(|i| 0.5_f64.powf(i as f64)).collect();
+                let mut weights: Vec<f64> = (1..=t).map(|i| 0.5_f64.powf(i as f64)).collect();
                 // Beyond 2^-1000 nothing is left to halve.
                 for weight in &mut weights {
                     *weight = weight.clamp(f64::MIN_POSITIVE, 1.0);

@@ -34,7 +34,8 @@ impl GaussianMechanism {
     pub fn calibrate(sensitivity: L2Sensitivity, rho: Rho) -> Result<Self, MechanismError> {
         let squared = RBig::from(UBig::from(sensitivity.squared()));
         let exact = squared / (RBig::from(2_u8) * rational(rho.get()));
-        let exact = crate::planted!("sigma-for-variance": rational(exact.to_f64().value().sqrt()); exact);
+        let exact =
+            crate::planted!("sigma-for-variance": rational(exact.to_f64().value().sqrt()); exact);
         let variance = scale_up(&exact, NOISE_BITS);
         let refused = || MechanismError::Scale {
             scale: exact.to_f64().value().sqrt(),

@@ -38,10 +38,7 @@ impl LaplaceMechanism {
     /// # Errors
     ///
     /// [`MechanismError::Scale`] if Δ₁/ε is beyond what can be drawn.
-    pub fn calibrate(
-        sensitivity: L1Sensitivity,
-        epsilon: Epsilon,
-    ) -> Result<Self, MechanismError> {
+    pub fn calibrate(sensitivity: L1Sensitivity, epsilon: Epsilon) -> Result<Self, MechanismError> {
         let exact = RBig::from(sensitivity.get()) / rational(epsilon.get());
         let exact = crate::planted!("noise-scale-0.9": exact * rational(0.9); exact);
         let scale = scale_up(&exact, NOISE_BITS);

@@ -51,7 +51,10 @@ impl ThresholdMechanism {
         let q = libm::exp(-1.0 / b);
         let steps = b * (-libm::log(delta.get()) - libm::log1p(q)) * (1.0 + 1e-12) + 1e-9;
         let threshold = (steps.ceil() + 1.0).clamp(2.0, 2_f64.powi(62));
-        #[expect(clippy::cast_possible_truncation, reason = "clamped to [2, 2^62] above")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "clamped to [2, 2^62] above"
+        )]
         let threshold = threshold as i64;
         Ok(Self {
             epsilon,
