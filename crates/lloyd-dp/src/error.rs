@@ -65,6 +65,38 @@ pub enum ParamsError {
         /// Steps among which it was to be divided.
         steps: usize,
     },
+    /// At least one start is needed.
+    #[error("n_starts must be at least 1")]
+    NoStarts,
+    /// The threshold of first centers is a number of standard deviations.
+    #[error("seed_threshold must be finite and at least 0, got {got}")]
+    SeedThreshold {
+        /// The refused threshold.
+        got: f64,
+    },
+    /// The factor in a rule for the number of cells must be positive.
+    #[error("the factor of a rule for the number of cells must be finite and above 0, got {got}")]
+    CellFactor {
+        /// The refused factor.
+        got: f64,
+    },
+    /// A number of cells per axis that is out of range.
+    #[error("cells per axis must lie in 1..={}, got {got}", crate::grid::MAX_CELLS_PER_AXIS)]
+    CellsPerAxis {
+        /// The refused number.
+        got: u64,
+    },
+    /// A grid that would not fit in memory.
+    #[error("a grid of {cells} cells is more than the {most} that are allowed; `grid-sparse` keeps occupied cells alone")]
+    TooManyCells {
+        /// What the rule asks for.
+        cells: f64,
+        /// What is allowed.
+        most: usize,
+    },
+    /// A threshold needs δ.
+    #[error("a sparse grid needs a delta above 0")]
+    NoThresholdDelta,
     /// The noise cannot be drawn.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),

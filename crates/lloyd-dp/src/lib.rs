@@ -3,6 +3,7 @@
 //! | module | what is there |
 //! |---|---|
 //! | [`dplloyd`] | `DPLloyd` as published and its better variants |
+//! | [`grid`] | noisy counts of a grid's cells, and k-means on them |
 //! | [`schedule`] | how a budget is spread over iterations |
 //! | [`init`] | first centers that cost no privacy |
 //! | [`error_model`] | predicted error, from public facts |
@@ -52,8 +53,10 @@ mod clustering;
 pub mod dplloyd;
 mod error;
 pub mod error_model;
+pub mod grid;
 pub mod init;
 pub mod schedule;
+mod size;
 
 pub use clustering::Clustering;
 pub use error::{FitError, ParamsError};
