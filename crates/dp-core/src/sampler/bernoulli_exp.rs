@@ -11,7 +11,7 @@ use crate::rng::NoiseRng;
 ///
 /// Callers of [`below_exp`] owe an `approx` of γ with |exp(−approx) − exp(−γ)| ≤ 2⁻⁴³. The other half covers
 /// `libm::exp` (error below one unit in the last place, so below 2⁻⁵² on [0, 1]; software only, hence the same
-/// on each platform) and the cut to 64 bits (2⁻⁶⁴) many times over.
+/// on each platform) and the cuts to 63 and 64 bits (together 2⁻⁶²) many times over.
 pub(crate) const ZONE: u64 = 1 << 22;
 
 /// 2⁶⁴.
@@ -19,7 +19,7 @@ const TWO_64: f64 = 4_294_967_296.0 * 4_294_967_296.0;
 
 /// Bernoulli(exp(−γ)): `true` with probability exactly exp(−γ); a γ below zero counts as zero.
 ///
-/// Compares a lazily drawn uniform with exp(−γ): 64 bits against an `f64` enclosure, and what that leaves
+/// Compares a lazily drawn uniform with exp(−γ): 63 bits against an `f64` enclosure, and what that leaves
 /// undecided (probability 2⁻⁴¹) with further bits of the same uniform against rational bounds.
 ///
 /// Source: the law is Algorithm 1 of Canonne, Kamath, Steinke 2020; the comparison is ours.
@@ -36,17 +36,19 @@ pub(crate) fn flip<R: RngCore + ?Sized>(gamma: &RBig, zone: u64, rng: &mut R) ->
     // Correctly rounded: relative error 2^-53 (absolute 2^-1075 for subnormals), so exp(-γ) is off by at most
     // γ·exp(-γ)·2^-52 < 2^-53. An overflow to infinity is far beyond the γ at which exp(-γ) is below 2^-64.
     let approx = gamma.to_f64().value();
-    let head = rng.next_u64();
-    below_exp(head, approx, zone, || gamma.clone(), rng)
+    let word = rng.next_u64();
+    below_exp(word, approx, zone, || gamma.clone(), rng)
 }
 
-/// Whether the uniform with these first 64 bits lies below exp(−γ).
+/// Whether the uniform that begins with the upper 63 bits of `word` lies below exp(−γ).
+///
+/// The lowest bit of `word` stays independent of the answer, free for another use.
 ///
 /// `approx` is γ to within the error that [`ZONE`] allows, never NaN; `exact` is γ itself, asked for only
-/// where 64 bits do not decide. A `zone` of `u64::MAX` sends every comparison to the exact path.
+/// where these bits do not decide. A `zone` of `u64::MAX` sends every comparison to the exact path.
 #[inline]
 pub(crate) fn below_exp<R: RngCore + ?Sized>(
-    head: u64,
+    word: u64,
     approx: f64,
     zone: u64,
     exact: impl FnOnce() -> RBig,
@@ -58,13 +60,14 @@ pub(crate) fn below_exp<R: RngCore + ?Sized>(
         reason = "cuts and saturates at 2^64 - 1: within one unit of the value either way"
     )]
     let threshold = (libm::exp(-approx) * TWO_64) as u64;
-    // U lies in [head, head + 1)·2^-64. Strict comparisons leave a unit for that and a unit for the cut.
+    let head = word & !1;
+    // U lies in [head, head + 2)·2^-64; the zone has room for these two units.
     if head < threshold.saturating_sub(zone) {
         true
     } else if head > threshold.saturating_add(zone) {
         false
     } else {
-        below_exp_exactly(&mut LazyUniform::from_head(head), &exact(), rng)
+        below_exp_exactly(&mut LazyUniform::new(word >> 1, 63), &exact(), rng)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::rng::NoiseRng;
 ///
 /// A discrete Laplace proposal y of scale t = ⌊σ⌋ + 1 is kept with probability
 /// exp(−(|y| − σ²/t)²/(2σ²)). Results beyond `i128` saturate at ±`i128::MAX`. The fast path serves 2⁻⁹⁰⁰ ≤ σ²
-/// and σ < 2¹¹⁹, whatever the fraction; others cost microseconds, no exactness.
+/// and σ < 2¹¹⁵, whatever the fraction; others cost microseconds, no exactness.
 ///
 /// Source: Canonne, Kamath, Steinke 2020, Algorithm 3.
 ///
@@ -52,7 +52,7 @@ impl DiscreteGaussian {
         // ⌊sqrt(x)⌋ = ⌊sqrt(⌊x⌋)⌋.
         let t = (&numerator / &denominator).sqrt() + UBig::ONE;
         let proposal = DiscreteLaplace::new(RBig::from(t.clone()))?;
-        let fits = t <= UBig::ONE << 119 && numerator << 900 >= denominator;
+        let fits = t <= UBig::ONE << 115 && numerator << 900 >= denominator;
         let floats = fits.then(|| {
             let shift = &variance / RBig::from(t.clone());
             let half_precision = (RBig::from(2) * &variance).inv();

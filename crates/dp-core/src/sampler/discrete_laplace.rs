@@ -11,7 +11,7 @@ use crate::rng::NoiseRng;
 ///
 /// A [`Geometric`] magnitude and a fair sign; "minus zero" is drawn again. Results beyond `i128` saturate at
 /// ±`i128::MAX`, which is post-processing. The fast path serves scales whose numerator and denominator are
-/// below 2¹²⁰, such as those of [`scale_up`](super::scale_up()); others cost microseconds, no exactness.
+/// below 2¹¹⁶, such as those of [`scale_up`](super::scale_up()); others cost microseconds, no exactness.
 ///
 /// Source: Canonne, Kamath, Steinke 2020, Algorithm 2.
 ///
@@ -73,8 +73,7 @@ impl DiscreteLaplace {
     #[inline]
     pub(crate) fn draw<R: RngCore + ?Sized>(&self, rng: &mut R) -> i128 {
         loop {
-            let magnitude = self.magnitude.draw(rng);
-            let negative = rng.next_u32() & 1 == 1;
+            let (magnitude, negative) = self.magnitude.draw(rng);
             if magnitude == 0 && negative {
                 continue;
             }

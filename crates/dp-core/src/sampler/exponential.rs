@@ -166,7 +166,7 @@ impl Selector {
         // wᵢ < 2^64 and 2^p, so that the gap stays a few units; the bounds hold anyway.
         let extra = 160;
         let drop = extra - 61 + self.weigher.lead();
-        LazyUniform::new().is_below(rng, |bits| {
+        LazyUniform::new(0, 0).is_below(rng, |bits| {
             let (lo, hi) = exp_neg(&gamma, bits + extra);
             let residue = IBig::from(residue) << bits;
             let lo = IBig::from((&base * lo) >> drop);

@@ -13,19 +13,11 @@ pub(crate) struct LazyUniform {
 }
 
 impl LazyUniform {
-    /// A uniform of which nothing is known yet.
-    pub(crate) const fn new() -> Self {
+    /// A uniform of which the first `bits` bits are known, at most 64 (or none).
+    pub(crate) fn new(digits: u64, bits: usize) -> Self {
         Self {
-            digits: UBig::ZERO,
-            bits: 0,
-        }
-    }
-
-    /// A uniform whose first 64 bits are known.
-    pub(crate) fn from_head(head: u64) -> Self {
-        Self {
-            digits: UBig::from(head),
-            bits: 64,
+            digits: UBig::from(digits),
+            bits,
         }
     }
 

@@ -60,3 +60,6 @@ impl Fenwick {
 const fn lowbit(i: usize) -> usize {
     i & i.wrapping_neg()
 }
+
+#[cfg(test)]
+mod tests;

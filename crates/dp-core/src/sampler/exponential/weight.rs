@@ -129,3 +129,6 @@ impl Weigher {
 fn round_up(float: f64, unit: f64) -> u64 {
     ((float * (1.0 + ALLOWANCE) * unit) as u64).saturating_add(1)
 }
+
+#[cfg(test)]
+mod tests;
