@@ -4,13 +4,20 @@
 //! least of its rounds (the median is printed beside it), and the ratio is theirs over ours.
 //!
 //! `cargo xtask bench kernel [--csv FILE]`; the options are listed by `--help`.
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a bench looks at the clock and prints what it saw"
+)]
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
-use std::time::Instant;
-use std::{env, fs, hint};
+use std::time::{Duration, Instant};
+use std::{env, fs, hint, thread};
 
 use metric_space::nearest::{Isa, PackedCenters, Scalar, lloyd_step};
 use ndarray::Array2;
@@ -77,6 +84,9 @@ impl Options {
         Ok(Some(options))
     }
 }
+
+/// Between turns: idle threads of either side spin for a while before they sleep, which would slow the other.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// One line of the table.
 #[derive(Clone, Copy)]
@@ -222,9 +232,11 @@ fn run<T: Scalar>(
     };
     // The first round warms up both.
     for round in 0..=options.rounds {
+        thread::sleep(PAUSE);
         let start = Instant::now();
         let sums = pool.install(|| lloyd_step(hint::black_box(records.view()), &centers));
         let ours = start.elapsed().as_secs_f64() * 1e3;
+        thread::sleep(PAUSE);
         let theirs: f64 = peer.ask("round")?.trim().parse()?;
         if round == 0 {
             check(sums.counts(), &peer.ask("counts")?, n)?;
@@ -295,7 +307,7 @@ fn bench() -> Result<()> {
         None => environment(&peers)?,
     };
     let mut peer = Peer::start(&python, &peers.join("kernel_sklearn.py"))?;
-    let mut csv = String::from("case,ours,peer,ratio\n");
+    let mut csv = vec![String::from("case,ours,peer,ratio")];
     println!(
         "{:?}, n = {}, {} rounds; ms, least (median)",
         options.isa, options.records, options.rounds
@@ -322,10 +334,11 @@ fn bench() -> Result<()> {
             theirs / ours,
             their_median / our_median,
         );
-        csv += &format!("{name},{ours:.4},{theirs:.4},{:.4}\n", theirs / ours);
+        csv.push(format!("{name},{ours:.4},{theirs:.4},{:.4}", theirs / ours));
     }
     if let Some(file) = &options.csv {
-        fs::write(file, csv).map_err(|error| format!("{}: {error}", file.display()))?;
+        fs::write(file, csv.join("\n") + "\n")
+            .map_err(|error| format!("{}: {error}", file.display()))?;
     }
     Ok(())
 }

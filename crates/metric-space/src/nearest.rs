@@ -71,13 +71,16 @@ pub enum NearestError {
     /// The centers have no coordinates.
     #[error("centers need at least one coordinate")]
     NoCoordinates,
-    /// Labels are 32 bits wide.
-    #[error("{n_clusters} centers are more than labels of 32 bits can tell apart")]
+    /// Labels are 32 bits wide, with room for the padding of the last group.
+    #[error("{n_clusters} centers are more than the 2^31 that labels can tell apart")]
     TooManyCenters {
         /// The number of centers given.
         n_clusters: usize,
     },
 }
+
+/// Leaves room above the last label for the lanes of its group.
+const MAX_CLUSTERS: usize = 1 << 31;
 
 /// k centers of dimension d, laid out for the kernel.
 ///
@@ -104,7 +107,7 @@ impl<T: Scalar> PackedCenters<T> {
     ///
     /// # Errors
     ///
-    /// [`NearestError`] if k or d is zero, or k exceeds `u32::MAX`.
+    /// [`NearestError`] if k or d is zero, or k exceeds 2³¹.
     pub fn new(centers: ArrayView2<'_, T>) -> Result<Self, NearestError> {
         let (n_clusters, dimension) = centers.dim();
         if n_clusters == 0 {
@@ -113,7 +116,7 @@ impl<T: Scalar> PackedCenters<T> {
         if dimension == 0 {
             return Err(NearestError::NoCoordinates);
         }
-        if u32::try_from(n_clusters).is_err() {
+        if n_clusters > MAX_CLUSTERS {
             return Err(NearestError::TooManyCenters { n_clusters });
         }
         let groups = n_clusters.div_ceil(T::LANES);

@@ -10,8 +10,7 @@ pub(super) fn assign<T: Scalar>(rows: &[T], centers: &PackedCenters<T>, labels: 
         let mut best = T::INFINITY;
         *label = 0;
         let groups = centers.lines.chunks_exact(d).zip(&centers.norms);
-        let mut first = 0;
-        for (lines, norms) in groups {
+        for ((lines, norms), first) in groups.zip((0..).step_by(T::LANES)) {
             let mut scores = *norms;
             for (&x, line) in row.iter().zip(lines) {
                 for (score, &c) in scores.0.as_mut().iter_mut().zip(line.0.as_ref()) {
@@ -25,7 +24,6 @@ pub(super) fn assign<T: Scalar>(rows: &[T], centers: &PackedCenters<T>, labels: 
                     *label = index;
                 }
             }
-            first += scores.0.as_ref().len() as u32;
         }
     }
 }

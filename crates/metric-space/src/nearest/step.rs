@@ -12,11 +12,13 @@ const MIN_CHUNK: usize = 1 << 14;
 ///
 /// Chunks run on rayon's current pool. Their size depends on n, d and k alone and they are merged in order, so
 /// the result is the same bits for any number of threads. Rows that are not contiguous are copied chunk by chunk.
-/// Time O(n·d·k). The chunks' sums together take at most an eighth of the records' memory or one (k, d) array of `f64`.
+/// Time O(n·d·k). The chunks' sums together take at most about a quarter
+/// of the memory of the records, or of two (k, d) arrays if that is more.
 ///
 /// # Panics
 ///
 /// If `records` has another number of columns than the centers.
+#[must_use]
 pub fn lloyd_step<T: Scalar>(
     records: ArrayView2<'_, T>,
     centers: &PackedCenters<T>,

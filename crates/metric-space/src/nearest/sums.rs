@@ -70,6 +70,7 @@ impl ClusterSums {
     }
 
     /// The sums (d) of all clusters, in order.
+    #[must_use]
     pub fn sums(&self) -> impl ExactSizeIterator<Item = &[f64]> {
         (0..self.counts.len()).map(|cluster| self.sum(cluster))
     }

@@ -354,7 +354,7 @@ fn sums_of_any_floats_do_not_depend_on_the_thread_count() {
             .unwrap();
         let sums = pool.install(|| lloyd_step(records.view(), &centers));
         sums.sums()
-            .iter()
+            .flatten()
             .map(|sum| sum.to_bits())
             .collect::<Vec<_>>()
     };
