@@ -1,7 +1,7 @@
 //! What a clustering costs, defined once: sums over the records, each with its nearest center.
 //!
-//! Costs of private records are private; nothing here adds noise. They are evaluation for the data holder, or run on
-//! released data. Records count as they are, not clipped.
+//! Costs of private records are private; nothing here adds noise. They are evaluation for the data
+//! holder, or run on released data. Records count as they are, not clipped.
 
 #[cfg(test)]
 mod tests;
@@ -13,7 +13,8 @@ use crate::error::{ShapeError, check_columns, check_length};
 use crate::nearest::PackedCenters;
 use crate::records::Records;
 
-/// Records whose costs are added before parts are: fixed, so that the number of threads does not change the last bit.
+/// Records whose costs are added before parts are: fixed, so that the number of threads does not
+/// change the last bit.
 const PART_ROWS: usize = 4096;
 
 /// A cost was asked for with arguments that do not fit together.
@@ -37,8 +38,8 @@ pub enum CostError {
 /// The k-means cost Σ w·min‖x − c‖², a sum.
 ///
 /// # Shapes and units
-/// `records` (n, d) and `centers` (k, d) in the same units; `weights`, if given, n numbers of any sign, else 1 each.
-/// A coordinate that is not finite makes the cost NaN: see
+/// `records` (n, d) and `centers` (k, d) in the same units; `weights`, if given, n numbers of any
+/// sign, else 1 each. A coordinate that is not finite makes the cost NaN: see
 /// [`Domain::to_scaled_record`](crate::Domain::to_scaled_record).
 ///
 /// # Errors
@@ -124,8 +125,8 @@ fn sum_costs(
     if let Some(weights) = weights {
         check_length("weights", records.len(), weights.len())?;
     }
-    // The kernel compares dot products, whose digits go to norms that are large against distances. So the origin is
-    // moved to the middle of the centers first.
+    // The kernel compares dot products, whose digits go to norms that are large against distances.
+    // So the origin is moved to the middle of the centers first.
     let origin = centers.mean_axis(Axis(0)).ok_or(CostError::NoCenters)?;
     let packed =
         PackedCenters::new((&centers - &origin).view()).map_err(|_| CostError::NoCenters)?;

@@ -41,3 +41,13 @@ pub fn squared_euclidean(a: &[f64], b: &[f64]) -> f64 {
 pub fn euclidean(a: &[f64], b: &[f64]) -> f64 {
     squared_euclidean(a, b).sqrt()
 }
+
+/// ‖a − b‖² in a dimension that the compiler knows.
+#[inline]
+pub(crate) fn squared_in<const D: usize>(a: &[f64; D], b: &[f64; D]) -> f64 {
+    let mut sq = 0.0;
+    for t in 0..D {
+        sq += (a[t] - b[t]) * (a[t] - b[t]);
+    }
+    sq
+}

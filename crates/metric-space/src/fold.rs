@@ -1,11 +1,13 @@
 //! The parallel pass over all records that every private algorithm uses.
 //!
-//! Raw records are cut into blocks, each block is clipped and rounded into a small buffer that stays in cache, shown to the
-//! visitor and forgotten: no copy of a chunk in another type is ever made.
+//! Raw records are cut into blocks, each block is clipped and rounded into a small buffer that
+//! stays in cache, shown to the visitor and forgotten: no copy of a chunk in another type is ever
+//! made.
 
 #[cfg(test)]
 mod tests;
 
+use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::error::ShapeError;
@@ -19,7 +21,8 @@ pub const BLOCK_ROWS: usize = 1024;
 /// Most values of a block: wide records come in smaller blocks.
 const BLOCK_VALUES: usize = 1 << 16;
 
-/// Parts that a chunk is cut into per thread: enough that an early one does not wait long for a late one.
+/// Parts that a chunk is cut into per thread: enough that an early one does not wait long for a
+/// late one.
 const PARTS_PER_THREAD: usize = 4;
 
 /// Records of a block of `dimension` columns.
@@ -78,19 +81,21 @@ impl<'a> LatticeBlock<'a> {
 
 /// Lattice records that can be passed over as often as needed.
 ///
-/// Algorithms are generic over this: [`FramedSource`] reads and rounds again in each pass, [`LatticeRecords`] keeps the
-/// rounded records in memory. Both show the same records.
+/// Algorithms are generic over this: [`FramedSource`] reads and rounds again in each pass,
+/// [`LatticeRecords`] keeps the rounded records in memory. Both show the same records.
 pub trait LatticeSource: Sync {
     /// The domain and lattice of the records.
     fn frame(&self) -> &Frame;
 
-    /// Passes over all records: `make` an accumulator for each part, `visit` the part's blocks in order, `merge` the
-    /// parts in order.
+    /// Passes over all records: `make` an accumulator for each part, `visit` the part's blocks in
+    /// order, `merge` the parts in order.
     ///
-    /// With accumulators whose merge is exact (integers, concatenation) the result does not depend on the number of threads.
+    /// With accumulators whose merge is exact (integers, concatenation) the result does not depend
+    /// on the number of threads.
     ///
     /// # Errors
-    /// [`SourceError`] if the source cannot be read or has another number of columns than the domain.
+    /// [`SourceError`] if the source cannot be read or has another number of columns than the
+    /// domain.
     fn fold<A: Send>(
         &self,
         make: impl Fn() -> A + Sync,
@@ -142,8 +147,8 @@ impl<S: RecordSource + ?Sized> LatticeSource for FramedSource<'_, S> {
 /// [`SourceError`] if the source cannot be read or has another number of columns than the domain.
 ///
 /// # Complexity
-/// One reading of the source; memory beyond the source's own chunk: a block per thread and an accumulator per part, of
-/// which there are four per thread.
+/// One reading of the source; memory beyond the source's own chunk: a block per thread and an
+/// accumulator per part, of which there are four per thread.
 ///
 /// # Examples
 /// ```
@@ -251,7 +256,8 @@ impl LatticeRecords {
     /// Reads and rounds all records of a source.
     ///
     /// # Errors
-    /// [`SourceError`] if the source cannot be read or has another number of columns than the domain.
+    /// [`SourceError`] if the source cannot be read or has another number of columns than the
+    /// domain.
     pub fn read<S: RecordSource + ?Sized>(source: &S, frame: &Frame) -> Result<Self, SourceError> {
         let d = frame.dimension();
         check_source(d, source.dimension())?;
@@ -279,6 +285,13 @@ impl LatticeRecords {
     #[must_use]
     pub fn rows(&self) -> &[f32] {
         &self.rows
+    }
+
+    /// The records as an array in double precision, shape (n, d), scaled units.
+    #[must_use]
+    pub fn to_f64(&self) -> Array2<f64> {
+        let d = self.frame.dimension();
+        Array2::from_shape_fn((self.len(), d), |(i, j)| f64::from(self.rows[i * d + j]))
     }
 
     /// Number of records. Under add-remove privacy this is a private number.

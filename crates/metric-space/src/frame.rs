@@ -8,18 +8,19 @@ use crate::error::{ShapeError, check_columns, check_length};
 use crate::lattice::{Lattice, round_even, round_toward_zero};
 use crate::records::Records;
 
-/// Values that are moved together: they fit the first cache twice over, and short rows share one loop.
+/// Values that are moved together: they fit the first cache twice over, and short rows share one
+/// loop.
 const TILE_VALUES: usize = 512;
 
 /// How raw records become lattice records.
 ///
 /// # Shapes and units
-/// Lattice records are `f32`, row after row: multiples of the lattice's step, at most 1 in absolute value, exact. In a
-/// ball the Euclidean length is at most 1, exactly as well.
+/// Lattice records are `f32`, row after row: multiples of the lattice's step, at most 1 in absolute
+/// value, exact. In a ball the Euclidean length is at most 1, exactly as well.
 ///
 /// # Privacy
-/// A lattice record is a function of its raw record alone, bit for bit, wherever the record stands and whatever
-/// stands beside it.
+/// A lattice record is a function of its raw record alone, bit for bit, wherever the record stands
+/// and whatever stands beside it.
 ///
 /// # Examples
 /// ```
@@ -82,14 +83,15 @@ impl Frame {
         self.domain.dimension()
     }
 
-    /// Clips raw records into the domain and rounds them to the lattice: to nearest in a box, toward zero in a ball, so
-    /// that no record grows longer.
+    /// Clips raw records into the domain and rounds them to the lattice: to nearest in a box,
+    /// toward zero in a ball, so that no record grows longer.
     ///
-    /// A coordinate that is not finite becomes the middle of its bounds before clipping. `out` holds `n·d` values,
-    /// row after row. Allocates one small buffer per call, none per row.
+    /// A coordinate that is not finite becomes the middle of its bounds before clipping. `out`
+    /// holds `n·d` values, row after row. Allocates one small buffer per call, none per row.
     ///
     /// # Errors
-    /// [`ShapeError`] if the records have another number of columns than the domain, or `out` another length.
+    /// [`ShapeError`] if the records have another number of columns than the domain, or `out`
+    /// another length.
     pub fn quantize_rows(&self, rows: Records<'_>, out: &mut [f32]) -> Result<(), ShapeError> {
         let d = self.dimension();
         check_columns(d, rows.dimension())?;
@@ -117,7 +119,8 @@ impl Frame {
         units.iter().map(|&x| self.lattice.units(x)).collect()
     }
 
-    /// A scaled point (any floats) as a lattice record: the same as [`quantize_center`](Self::quantize_center), in floats.
+    /// A scaled point (any floats) as a lattice record: the same as
+    /// [`quantize_center`](Self::quantize_center), in floats.
     #[must_use]
     pub fn center_to_f32(&self, scaled: &[f64]) -> Vec<f32> {
         let mut row = scaled.to_vec();
@@ -154,10 +157,12 @@ impl Frame {
     }
 }
 
-/// Takes single units off the longest coordinates until the integer vector's length is at most `bound`.
+/// Takes single units off the longest coordinates until the integer vector's length is at most
+/// `bound`.
 ///
-/// Clipping computes a length with rounding errors, so that a vector might end up a last bit too long. Squares of units
-/// are integers below 2^53 and their sum is exact, so this test is too. It almost never finds anything.
+/// Clipping computes a length with rounding errors, so that a vector might end up a last bit too
+/// long. Squares of units are integers below 2^53 and their sum is exact, so this test is too. It
+/// almost never finds anything.
 fn shorten_to(row: &mut [f64], bound: f64) {
     while row.iter().map(|x| x * x).sum::<f64>() > bound * bound {
         // The first of the longest: a function of the record alone.

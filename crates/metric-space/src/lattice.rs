@@ -1,12 +1,14 @@
 //! The integer lattice on which every private statistic lives.
 //!
-//! Coordinates of the scaled domain are multiples of `2^-bits`. Such a value with at most 22 bits has an exact `f32`, and
-//! sums of its units are exact integers: the same for any order of the records, any block size, any number of threads.
+//! Coordinates of the scaled domain are multiples of `2^-bits`. Such a value with at most 22 bits
+//! has an exact `f32`, and sums of its units are exact integers: the same for any order of the
+//! records, any block size, any number of threads.
 
 #[cfg(test)]
 mod tests;
 
-/// Bits that a lattice has unless the caller says otherwise: a step of about 10⁻⁶ of the domain's half width.
+/// Bits that a lattice has unless the caller says otherwise: a step of about 10⁻⁶ of the domain's
+/// half width.
 pub const DEFAULT_BITS: u32 = 20;
 
 /// Most bits of a lattice: `2^22` units and their sign fit the 24-bit mantissa of an `f32`.
@@ -84,13 +86,15 @@ impl Lattice {
         f64::from(1_u32 << self.bits)
     }
 
-    /// The nearest lattice point of `x`, clipped to `[-1, 1]`, in units; ties to the even one. NaN gives 0.
+    /// The nearest lattice point of `x`, clipped to `[-1, 1]`, in units; ties to the even one. NaN
+    /// gives 0.
     #[must_use]
     pub fn quantize(self, x: f64) -> i32 {
         to_units(round_even(self.clipped(x)))
     }
 
-    /// The lattice point next to `x`, clipped to `[-1, 1]`, on the side of 0: never longer than `x`. NaN gives 0.
+    /// The lattice point next to `x`, clipped to `[-1, 1]`, on the side of 0: never longer than
+    /// `x`. NaN gives 0.
     #[must_use]
     pub fn quantize_toward_zero(self, x: f64) -> i32 {
         to_units(round_toward_zero(self.clipped(x)))
@@ -128,8 +132,8 @@ fn to_units(x: f64) -> i32 {
 
 /// Rounds `|x| ≤ 2^22` to the nearest integer, ties to even.
 ///
-/// Adding 1.5·2^52 leaves no room for a fraction; unlike `round_ties_even` this needs no instruction beyond addition, so
-/// that loops of it become vector code on every machine.
+/// Adding 1.5·2^52 leaves no room for a fraction; unlike `round_ties_even` this needs no
+/// instruction beyond addition, so that loops of it become vector code on every machine.
 #[inline]
 pub(crate) fn round_even(x: f64) -> f64 {
     const NO_FRACTION: f64 = 6_755_399_441_055_744.0;

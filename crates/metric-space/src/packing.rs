@@ -23,20 +23,21 @@ pub fn uniform_centers<R: Rng + ?Sized>(k: usize, d: usize, rng: &mut R) -> Arra
     Array2::from_shape_simple_fn((k, d), || rng.random_range(-1.0..=1.0))
 }
 
-/// `k` points in `[-1, 1]^d` that keep apart: random ones, each at least `a` from the border and `2a` from the others, for
-/// about the largest `a` for which random placing succeeds.
+/// `k` points in `[-1, 1]^d` that keep apart: random ones, each at least `a` from the border and
+/// `2a` from the others, for about the largest `a` for which random placing succeeds.
 ///
-/// A point that does not fit is drawn again; 100 in a row that do not fit make a radius too large; the largest radius is
-/// found by bisection to one percent.
+/// A point that does not fit is drawn again; 100 in a row that do not fit make a radius too large;
+/// the largest radius is found by bisection to one percent.
 ///
 /// # Privacy
 /// Depends on `k`, `d` and the generator alone, all public: costs nothing.
 ///
 /// # Complexity
-/// Points are found through buckets of their first three coordinates, so that few columns cost O(k) distances per radius, up to
-/// the 100 failures; many columns cost O(k²·d). Two thousand million coordinate differences are taken at most; where
-/// they do not suffice (thousands of points in hundreds of columns) the best packing so far is returned, at worst uniform points,
-/// which are far apart by themselves in many columns.
+/// Points are found through buckets of their first three coordinates, so that few columns cost O(k)
+/// distances per radius, up to the 100 failures; many columns cost O(k²·d). Two thousand million
+/// coordinate differences are taken at most; where they do not suffice (thousands of points in
+/// hundreds of columns) the best packing so far is returned, at worst uniform points, which are far
+/// apart by themselves in many columns.
 ///
 /// # Examples
 /// ```
@@ -53,7 +54,8 @@ pub fn sphere_packing<R: Rng + ?Sized>(k: usize, d: usize, rng: &mut R) -> Array
         return Array2::zeros((k, d));
     }
     let mut work = MAX_WORK;
-    // Radius 0 takes any points. Radius 1 leaves the origin alone, which is all that a single point needs.
+    // Radius 0 takes any points. Radius 1 leaves the origin alone, which is all that a single point
+    // needs.
     let (mut fits, mut too_large) = (0.0, 1.0);
     let mut best = None;
     while too_large - fits > REL_TOL * too_large && work > 0 {
@@ -103,7 +105,8 @@ fn place<R: Rng + ?Sized>(
     Some(points)
 }
 
-/// Placed points by their first coordinates, in cells no narrower than a sphere: what is near lies in a cell that touches.
+/// Placed points by their first coordinates, in cells no narrower than a sphere: what is near lies
+/// in a cell that touches.
 struct Buckets {
     /// Cells per axis.
     n_cells: usize,

@@ -1,8 +1,8 @@
 //! Random projection to fewer columns, with public randomness.
 //!
 //! # Source
-//! Johnson, Lindenstrauss (1984); the constant is that of Dasgupta and Gupta (2003), "An elementary proof of a theorem of
-//! Johnson and Lindenstrauss".
+//! Johnson, Lindenstrauss (1984); the constant is that of Dasgupta and Gupta (2003), "An elementary
+//! proof of a theorem of Johnson and Lindenstrauss".
 
 #[cfg(test)]
 mod tests;
@@ -16,8 +16,8 @@ use crate::error::{ShapeError, check_columns, check_length};
 /// A Gaussian matrix that keeps squared distances on average.
 ///
 /// # Privacy
-/// A public linear map, drawn without the records: a record's image is a function of the record alone. It may be longer
-/// than the record; clip again after projecting.
+/// A public linear map, drawn without the records: a record's image is a function of the record
+/// alone. It may be longer than the record; clip again after projecting.
 ///
 /// # Examples
 /// ```
@@ -37,7 +37,8 @@ pub struct GaussianProjection {
 }
 
 impl GaussianProjection {
-    /// Draws a map from `dimension` to `reduced` columns: independent normal entries of variance 1/`reduced`.
+    /// Draws a map from `dimension` to `reduced` columns: independent normal entries of variance
+    /// 1/`reduced`.
     pub fn new<R: Rng + ?Sized>(dimension: usize, reduced: usize, rng: &mut R) -> Self {
         let scale = 1.0 / (reduced as f64).sqrt();
         let entry = || scale * rng.sample::<f64, _>(StandardNormal);
@@ -82,8 +83,8 @@ impl GaussianProjection {
     }
 }
 
-/// Columns that keep all squared distances of `n_hint` public points within a factor 1 ± `distortion`, except with the
-/// given probability: ln(n(n − 1)/β) / (η²/4 − η³/6).
+/// Columns that keep all squared distances of `n_hint` public points within a factor 1 ±
+/// `distortion`, except with the given probability: ln(n(n − 1)/β) / (η²/4 − η³/6).
 ///
 /// `distortion` is cut to (0, 1] and `failure_probability` to (0, 1); at least 1.
 #[must_use]

@@ -9,8 +9,9 @@ use ndarray::{Array2, ArrayView2, s};
 
 /// Records in rows, shape (n, d), in single or double precision, original units.
 ///
-/// Any values are allowed, infinities and NaN too: what becomes of them is said by [`Domain`](crate::Domain). Any
-/// memory layout is allowed; rows that lie in a row are read fastest.
+/// Any values are allowed, infinities and NaN too: what becomes of them is said by
+/// [`Domain`](crate::Domain). Any memory layout is allowed; rows that lie in a row are read
+/// fastest.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Records<'a> {
@@ -80,7 +81,8 @@ impl Records<'_> {
         }
     }
 
-    /// Copies the values to `out` in row order, in double precision; stops at the end of the shorter.
+    /// Copies the values to `out` in row order, in double precision; stops at the end of the
+    /// shorter.
     pub fn copy_to_f64(&self, out: &mut [f64]) {
         match self {
             Self::F32(rows) => copy(rows, out),

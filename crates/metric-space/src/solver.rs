@@ -1,18 +1,19 @@
 //! k-means without privacy: Lloyd's iterations from k-means++ starts, on weighted points.
 //!
-//! Every private algorithm uses it, on what is public already or inside a mechanism of its own: on the cells of a noisy
-//! synopsis, where weights may be fractional and **negative**, on blocks of a sample-and-aggregate scheme, on candidates. It is also the
-//! baseline that private results are measured against. All randomness is handed in.
+//! Every private algorithm uses it, on what is public already or inside a mechanism of its own: on
+//! the cells of a noisy synopsis, where weights may be fractional and **negative**, on blocks of a
+//! sample-and-aggregate scheme, on candidates. It is also the baseline that private results are
+//! measured against. All randomness is handed in.
 //!
-//! The pieces are there one by one: [`seed`] draws first centers, [`step`] makes one Lloyd step, [`Lloyd::fit_from`] runs
-//! from given centers, [`Lloyd::fit`] keeps the best of several runs.
+//! The pieces are there one by one: [`seed`] draws first centers, [`step`] makes one Lloyd step,
+//! [`Lloyd::fit_from`] runs from given centers, [`Lloyd::fit`] keeps the best of several runs.
 
-mod bounds;
 mod lloyd;
 mod points;
 mod seeding;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 use ndarray::{Array2, ArrayView2};
 use rand::{Rng, SeedableRng};
@@ -21,6 +22,7 @@ use rayon::prelude::*;
 
 use crate::error::{ShapeError, check_columns};
 use points::Points;
+use tree::Tree;
 
 pub use lloyd::step;
 pub use seeding::{Init, seed};
@@ -95,15 +97,16 @@ impl LloydParams {
         self
     }
 
-    /// Sets the movement, in the points' units, below which centers count as settled (default 1e-4): a run ends when no
-    /// center moves farther.
+    /// Sets the movement, in the points' units, below which centers count as settled (default
+    /// 1e-4): a run ends when no center moves farther.
     pub const fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = tolerance;
         self
     }
 
-    /// Sets the bound of the domain `[-bound, bound]^d` (default 1), into which centers are clipped if a weight is negative.
-    /// Without negative weights centers are means and lie among the points anyway.
+    /// Sets the bound of the domain `[-bound, bound]^d` (default 1), into which centers are clipped
+    /// if a weight is negative. Without negative weights centers are means and lie among the points
+    /// anyway.
     pub const fn bound(mut self, bound: f64) -> Self {
         self.bound = bound;
         self
@@ -144,8 +147,8 @@ impl LloydParams {
 /// None: not a mechanism. Free on released data.
 ///
 /// # Complexity
-/// O(n·d·k) per step at most; up to four columns and 256 clusters, distance bounds spare most of it. Runs and points are worked
-/// on in parallel; the result is the same for any number of threads.
+/// O(n·d·k) per step at most; up to four columns and 256 clusters, distance bounds spare most of
+/// it. Runs and points are worked on in parallel; the result is the same for any number of threads.
 ///
 /// # Examples
 /// ```
@@ -189,13 +192,14 @@ impl Lloyd {
         self.params.n_clusters
     }
 
-    /// Fits k centers to points of shape (n, d), with n weights of any sign (without: 1 each), and keeps the run of the
-    /// lowest cost.
+    /// Fits k centers to points of shape (n, d), with n weights of any sign (without: 1 each), and
+    /// keeps the run of the lowest cost.
     ///
-    /// Points should be in scaled coordinates: beyond four columns, distances are compared through dot products, which lose digits
-    /// far from the origin. Any values are taken: a coordinate or weight that is not finite counts as 0, no points give
-    /// centers at the origin, fewer points than clusters give repeated centers. First centers are drawn among points
-    /// of positive weight.
+    /// Points should be in scaled coordinates: beyond four columns, distances are compared through
+    /// dot products, which lose digits far from the origin. Any values are taken: a coordinate or
+    /// weight that is not finite counts as 0, no points give centers at the origin, fewer points
+    /// than clusters give repeated centers. First centers are drawn among points of positive
+    /// weight.
     ///
     /// # Errors
     /// [`ShapeError`] if the number of weights is not n.
@@ -205,7 +209,7 @@ impl Lloyd {
         weights: Option<&[f64]>,
         rng: &mut R,
     ) -> Result<Solution, ShapeError> {
-        let points = Points::new(points, weights)?;
+        let (points, tree) = prepare(points, weights)?;
         // A generator per run, so that runs may go in any order.
         let generators: Vec<ChaCha8Rng> = (0..self.params.n_restarts)
             .map(|_| ChaCha8Rng::from_rng(&mut &mut *rng))
@@ -213,22 +217,28 @@ impl Lloyd {
         let runs: Vec<Solution> = generators
             .into_par_iter()
             .map(|mut rng| {
-                let LloydParams { n_clusters, init, .. } = self.params;
-                self.run(&points, seeding::draw(&points, n_clusters, init, &mut rng))
+                let LloydParams {
+                    n_clusters, init, ..
+                } = self.params;
+                let first = seeding::draw(&points, n_clusters, init, &mut rng);
+                self.run(&points, tree.as_ref(), first)
             })
             .collect();
         // The first of equals.
-        let best = runs.into_iter().reduce(|a, b| if b.cost < a.cost { b } else { a });
+        let best = runs
+            .into_iter()
+            .reduce(|a, b| if b.cost < a.cost { b } else { a });
         Ok(best.unwrap_or_else(|| {
             let origin = vec![0.0; self.params.n_clusters * points.dimension()];
-            self.run(&points, origin)
+            self.run(&points, tree.as_ref(), origin)
         }))
     }
 
     /// One run from given centers, shape (k, d).
     ///
     /// # Errors
-    /// [`ShapeError`] if the number of weights is not n, or the centers are not k or have another number of columns.
+    /// [`ShapeError`] if the number of weights is not n, or the centers are not k or have another
+    /// number of columns.
     pub fn fit_from(
         &self,
         points: ArrayView2<'_, f64>,
@@ -237,12 +247,17 @@ impl Lloyd {
     ) -> Result<Solution, ShapeError> {
         check_columns(points.ncols(), centers.ncols())?;
         crate::error::check_length("centers", self.params.n_clusters, centers.nrows())?;
-        let points = Points::new(points, weights)?;
+        let (points, tree) = prepare(points, weights)?;
         let first = centers.iter().map(|&c| if c.is_finite() { c } else { 0.0 });
-        Ok(self.run(&points, first.collect()))
+        Ok(self.run(&points, tree.as_ref(), first.collect()))
     }
 
-    fn run(&self, points: &Points<'_>, first: Vec<f64>) -> Solution {
+    fn run(
+        &self,
+        points: &Points<'_>,
+        tree: Option<&(Tree, Vec<usize>)>,
+        first: Vec<f64>,
+    ) -> Solution {
         let LloydParams {
             n_clusters,
             max_iterations,
@@ -255,12 +270,35 @@ impl Lloyd {
             tolerance,
             bound,
         };
-        let run = lloyd::run(points, first, n_clusters, &limits);
+        let run = lloyd::run(points, tree.map(|(tree, _)| tree), first, &limits);
+        let labels = match tree {
+            None => run.labels,
+            Some((_, order)) => {
+                let mut labels = vec![0; order.len()];
+                for (&i, label) in order.iter().zip(run.labels) {
+                    labels[i] = label;
+                }
+                labels
+            }
+        };
         Solution {
             centers: points::to_array(n_clusters, points.dimension(), run.centers),
             cost: run.cost,
-            labels: run.labels,
+            labels,
             n_iterations: run.n_iterations,
         }
     }
+}
+
+/// Points ready for any number of runs: in few columns with their tree and in its order, which also
+/// brings near points together for the seeding.
+type Prepared<'a> = (Points<'a>, Option<(Tree, Vec<usize>)>);
+
+fn prepare<'a>(
+    points: ArrayView2<'a, f64>,
+    weights: Option<&'a [f64]>,
+) -> Result<Prepared<'a>, ShapeError> {
+    let mut points = Points::new(points, weights)?;
+    let tree = Tree::build(&mut points);
+    Ok((points, tree))
 }

@@ -1,4 +1,5 @@
-//! Sources of records: chunks in order, readable again and again, so that data may be larger than memory.
+//! Sources of records: chunks in order, readable again and again, so that data may be larger than
+//! memory.
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +27,8 @@ pub enum SourceError {
 
 /// Records that can be read from the beginning as often as needed.
 ///
-/// Two readings must yield the same records in the same order; how they are cut into chunks is free.
+/// Two readings must yield the same records in the same order; how they are cut into chunks is
+/// free.
 pub trait RecordSource: Sync {
     /// Number of columns.
     fn dimension(&self) -> usize;
@@ -93,7 +95,8 @@ array_is_source!(
     ArrayView2<'_, f64>
 );
 
-/// Records in memory, shown in chunks of a fixed number of rows: what a reader of a large file looks like.
+/// Records in memory, shown in chunks of a fixed number of rows: what a reader of a large file
+/// looks like.
 #[derive(Clone, Copy, Debug)]
 pub struct ChunkedRecords<'a> {
     records: Records<'a>,

@@ -28,7 +28,8 @@ fn spheres_of_one_radius_fit_inside_and_do_not_overlap() {
     for (k, d) in [(2, 1), (5, 2), (15, 2), (40, 3), (10, 8), (5, 500)] {
         let points = sphere_packing(k, d, &mut ChaCha20Rng::seed_from_u64(7));
         let (half_gap, border) = radii(&points);
-        // In two columns the spheres cover more than 38 % of the square; random placing jams at 55 %.
+        // In two columns the spheres cover more than 38 % of the square; random placing jams at 55
+        // %.
         let least = if d == 2 {
             0.7 / (k as f64).sqrt()
         } else {

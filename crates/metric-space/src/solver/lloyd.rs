@@ -6,20 +6,28 @@ mod tests;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
-use super::bounds::Bounds;
 use super::points::{Points, to_array};
+use super::tree::Tree;
 use crate::distance::squared_euclidean;
 use crate::error::{ShapeError, check_columns};
 use crate::nearest::PackedCenters;
 
-/// Parts that the points are cut into, whatever the number of threads: sums of floats then have one order.
+/// Parts that the points are cut into, whatever the number of threads: sums of floats then have one
+/// order.
 const PARTS: usize = 16;
 
 /// Fewest points of a part.
 const MIN_PART: usize = 2048;
 
+/// Points that are labeled and added before the next ones are: they stay in cache.
+const BLOCK: usize = 1024;
+
+/// With negative weights steps need not descend: a run ends when this many in a row found nothing
+/// better.
+const PATIENCE: usize = 20;
+
 /// Points per part.
-pub(super) fn part_rows(n: usize) -> usize {
+fn part_rows(n: usize) -> usize {
     n.div_ceil(PARTS).max(MIN_PART)
 }
 
@@ -52,18 +60,28 @@ impl Sums {
         }
     }
 
-    /// Adds parts in their order.
-    pub(super) fn merge(k: usize, d: usize, parts: &[Self]) -> Self {
-        let mut total = Self::new(k, d);
-        for part in parts {
-            for (a, b) in total.weighted.iter_mut().zip(&part.weighted) {
-                *a += b;
-            }
-            for (a, b) in total.mass.iter_mut().zip(&part.mass) {
-                *a += b;
-            }
+    /// Adds the sums of other points.
+    pub(super) fn add(&mut self, other: &Self) {
+        for (a, b) in self.weighted.iter_mut().zip(&other.weighted) {
+            *a += b;
         }
-        total
+        for (a, b) in self.mass.iter_mut().zip(&other.mass) {
+            *a += b;
+        }
+    }
+
+    /// Adds points to one cluster: their Σ w·x and Σ w.
+    #[inline]
+    pub(super) fn add_to<const D: usize>(
+        &mut self,
+        cluster: usize,
+        weighted: &[f64; D],
+        mass: f64,
+    ) {
+        self.mass[cluster] += mass;
+        for (s, x) in self.weighted[cluster * D..].iter_mut().zip(weighted) {
+            *s += x;
+        }
     }
 
     /// Σ w·‖x − c‖² from the sums and Σ w·‖x‖².
@@ -79,7 +97,8 @@ impl Sums {
         sq_norms + offsets.sum::<f64>()
     }
 
-    /// The next centers: weighted means, clipped where a weight is negative; where the mass is not positive the center stays.
+    /// The next centers: weighted means, clipped where a weight is negative; where the mass is not
+    /// positive the center stays.
     fn centers(&self, now: &[f64], d: usize, clip: Option<f64>) -> Vec<f64> {
         let mut next = now.to_vec();
         for (j, center) in next.chunks_exact_mut(d).enumerate() {
@@ -97,70 +116,45 @@ impl Sums {
     }
 }
 
-/// How nearest centers are found.
-enum Search {
-    /// Every distance, by the kernel.
-    All { labels: Vec<u32> },
-    /// Few columns: bounds of distances, kept from step to step.
-    Bounded(Bounds),
-}
-
-impl Search {
-    fn new(points: &Points<'_>, k: usize) -> Self {
-        if Bounds::suit(points.dimension(), k) {
-            Self::Bounded(Bounds::new(points.len()))
-        } else {
-            Self::All {
-                labels: vec![0; points.len()],
-            }
-        }
-    }
-
-    fn sums(&mut self, points: &Points<'_>, centers: &[f64]) -> Sums {
-        match self {
-            Self::Bounded(bounds) => bounds.sums(points, centers),
-            Self::All { labels } => sums_by_kernel(points, centers, labels),
-        }
-    }
-
-    fn labels(&self) -> &[u32] {
-        match self {
-            Self::Bounded(bounds) => bounds.labels(),
-            Self::All { labels } => labels,
-        }
-    }
-}
-
 fn pack(centers: &[f64], d: usize) -> PackedCenters<f64> {
     let view = ArrayView2::from_shape((centers.len() / d, d), centers);
     let packed = view.ok().and_then(|view| PackedCenters::new(view).ok());
     packed.expect("there is at least 1 center and 1 column, and k has 32 bits")
 }
 
-fn sums_by_kernel(points: &Points<'_>, centers: &[f64], labels: &mut [u32]) -> Sums {
+/// Gives each point to its nearest center, by every distance.
+fn sums_by_kernel(points: &Points<'_>, centers: &[f64]) -> Sums {
     let d = points.dimension();
     let k = centers.len() / d;
     let packed = pack(centers, d);
     let rows = part_rows(points.len());
-    let parts: Vec<Sums> = labels
-        .par_chunks_mut(rows)
+    let parts: Vec<Sums> = points
+        .coordinates()
+        .par_chunks(rows * d)
         .enumerate()
-        .map(|(p, labels)| {
-            let coordinates = &points.coordinates()[p * rows * d..][..labels.len() * d];
-            packed.assign(coordinates, labels);
+        .map(|(p, part)| {
             let mut sums = Sums::new(k, d);
-            for (t, (x, &label)) in coordinates.chunks_exact(d).zip(&*labels).enumerate() {
-                let j = label as usize;
-                let w = points.weight(p * rows + t);
-                sums.mass[j] += w;
-                for (s, x) in sums.weighted[j * d..(j + 1) * d].iter_mut().zip(x) {
-                    *s += w * x;
+            let mut labels = vec![0; BLOCK];
+            for (b, block) in part.chunks(BLOCK * d).enumerate() {
+                let labels = &mut labels[..block.len() / d];
+                packed.assign(block, labels);
+                let first = p * rows + b * BLOCK;
+                for (t, (x, &label)) in block.chunks_exact(d).zip(&*labels).enumerate() {
+                    let (j, w) = (label as usize, points.weight(first + t));
+                    sums.mass[j] += w;
+                    for (s, x) in sums.weighted[j * d..(j + 1) * d].iter_mut().zip(x) {
+                        *s += w * x;
+                    }
                 }
             }
             sums
         })
         .collect();
-    Sums::merge(k, d, &parts)
+    let mut total = Sums::new(k, d);
+    for part in &parts {
+        total.add(part);
+    }
+    total
 }
 
 /// Labels and cost of centers, by every distance.
@@ -185,8 +179,14 @@ fn evaluate(points: &Points<'_>, centers: &[f64]) -> (Vec<u32>, f64) {
     (labels, costs.iter().sum())
 }
 
-/// Runs from `centers` (row-major) until they settle or the steps are used up.
-pub(super) fn run(points: &Points<'_>, mut centers: Vec<f64>, k: usize, limits: &Limits) -> Run {
+/// Runs from `centers` (row-major) until they settle or the steps are used up. A tree, if there is
+/// one, must be that of the points.
+pub(super) fn run(
+    points: &Points<'_>,
+    tree: Option<&Tree>,
+    mut centers: Vec<f64>,
+    limits: &Limits,
+) -> Run {
     let d = points.dimension();
     if d == 0 || points.len() == 0 {
         return Run {
@@ -201,20 +201,25 @@ pub(super) fn run(points: &Points<'_>, mut centers: Vec<f64>, k: usize, limits: 
     let clip = signed.then_some(limits.bound);
     let sq_norms = if signed { sum_sq_norms(points) } else { 0.0 };
     let mut best: Option<(f64, Vec<f64>)> = None;
-    let mut search = Search::new(points, k);
-    let mut n_iterations = 0;
-    while n_iterations < limits.max_iterations {
+    let (mut n_iterations, mut n_in_vain) = (0, 0);
+    while n_iterations < limits.max_iterations && n_in_vain < PATIENCE {
         n_iterations += 1;
-        let sums = search.sums(points, &centers);
+        let sums = tree.map_or_else(
+            || sums_by_kernel(points, &centers),
+            |tree| tree.sums(points, &centers),
+        );
         if signed {
             let cost = sums.cost(&centers, d, sq_norms);
             if best.as_ref().is_none_or(|(lowest, _)| cost < *lowest) {
                 best = Some((cost, centers.clone()));
+                n_in_vain = 0;
+            } else {
+                n_in_vain += 1;
             }
         }
         let mut next = sums.centers(&centers, d, clip);
         if !signed {
-            refill(points, search.labels(), &sums.mass, &centers, &mut next);
+            refill(points, &sums.mass, &centers, &mut next);
         }
         let sq_moved = largest_sq_move(&centers, &next, d);
         centers = next;
@@ -251,12 +256,13 @@ fn largest_sq_move(from: &[f64], to: &[f64], d: usize) -> f64 {
 }
 
 /// Moves the centers of empty clusters to the points that cost most now, each to another one.
-fn refill(points: &Points<'_>, labels: &[u32], mass: &[f64], now: &[f64], next: &mut [f64]) {
+fn refill(points: &Points<'_>, mass: &[f64], now: &[f64], next: &mut [f64]) {
     let d = points.dimension();
     let empty: Vec<usize> = (0..mass.len()).filter(|&j| mass[j] <= 0.0).collect();
     if empty.is_empty() {
         return;
     }
+    let (labels, _) = evaluate(points, now);
     let mut costs: Vec<(f64, usize)> = (labels.iter().enumerate())
         .filter_map(|(i, &label)| {
             let (x, c) = (points.row(i), &now[label as usize * d..][..d]);
@@ -279,9 +285,9 @@ fn refill(points: &Points<'_>, labels: &[u32], mass: &[f64], now: &[f64], next: 
     }
 }
 
-/// One Lloyd step: every point goes to its nearest center (ties to the lowest index), every center to the weighted mean of its
-/// points, clipped to `[-bound, bound]` per coordinate if a weight is negative; a center whose points have no positive
-/// mass together stays.
+/// One Lloyd step: every point goes to its nearest center (ties to the lowest index), every center
+/// to the weighted mean of its points, clipped to `[-bound, bound]` per coordinate if a weight is
+/// negative; a center whose points have no positive mass together stays.
 ///
 /// # Errors
 /// [`ShapeError`] if the columns differ or the number of weights is not n.
@@ -301,8 +307,7 @@ pub fn step(
     if k == 0 || d == 0 {
         return Ok(to_array(k, d, now));
     }
-    let mut labels = vec![0; points.len()];
-    let sums = sums_by_kernel(&points, &now, &mut labels);
+    let sums = sums_by_kernel(&points, &now);
     let clip = (points.has_negative_weight() && bound > 0.0).then_some(bound);
     Ok(to_array(k, d, sums.centers(&now, d, clip)))
 }

@@ -62,6 +62,15 @@ impl<'a> Points<'a> {
         self.weights.as_ref().map_or(1.0, |w| w[i])
     }
 
+    /// Puts the point of index `order[i]` at place `i`.
+    pub(super) fn reorder(&mut self, order: &[usize]) {
+        let rows = order.iter().flat_map(|&i| self.row(i).iter().copied());
+        self.coordinates = Cow::Owned(rows.collect());
+        if let Some(weights) = &mut self.weights {
+            *weights = Cow::Owned(order.iter().map(|&i| weights[i]).collect());
+        }
+    }
+
     pub(super) fn has_negative_weight(&self) -> bool {
         self.has_negative_weight
     }

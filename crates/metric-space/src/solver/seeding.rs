@@ -1,33 +1,37 @@
 //! First centers by D² sampling.
 //!
 //! # Source
-//! Arthur, Vassilvitskii (2007), "k-means++: the advantages of careful seeding". The greedy form draws several candidates each time
-//! and keeps the one that lowers the cost most; Grunau, Özüdoğru, Rozhoň, Tětek (2023) analyze it.
+//! Arthur, Vassilvitskii (2007), "k-means++: the advantages of careful seeding". The greedy form
+//! draws several candidates each time and keeps the one that lowers the cost most; Grunau,
+//! Özüdoğru, Rozhoň, Tětek (2023) analyze it.
 
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use ndarray::{Array2, ArrayView2};
 use rand::Rng;
 use rayon::prelude::*;
 
 use super::points::{Points, to_array};
-use crate::distance::squared_euclidean;
+use crate::distance::{squared_euclidean, squared_in};
 use crate::error::ShapeError;
 
-/// Points whose potentials are added before blocks are: fixed, so that threads do not change the last bit.
-const BLOCK: usize = 1024;
+/// Points of a block: one box bounds them, and their potentials are added before those of blocks
+/// are, so that the number of threads does not change the last bit.
+const BLOCK: usize = 128;
 
 /// Blocks that are worth a task of their own.
-const MIN_BLOCKS: usize = 8;
+const MIN_BLOCKS: usize = 64;
 
 /// How first centers are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Init {
-    /// D² sampling: each next center is a point drawn with probability ∝ weight · squared distance to the centers so far.
+    /// D² sampling: each next center is a point drawn with probability ∝ weight · squared distance
+    /// to the centers so far.
     KMeansPlusPlus,
     /// The best of 2 + ⌊ln k⌋ such draws each time.
     GreedyKMeansPlusPlus,
@@ -49,8 +53,8 @@ impl Init {
 
 /// Draws `k` first centers among the points, shape (k, d). Weights count as max(w, 0).
 ///
-/// Total: no points give centers at the origin; where no weight is positive all count alike; where fewer than k distinct
-/// points remain, points are repeated.
+/// Total: no points give centers at the origin; where no weight is positive all count alike; where
+/// fewer than k distinct points remain, points are repeated.
 ///
 /// # Errors
 /// [`ShapeError`] if the number of weights is not n.
@@ -97,6 +101,10 @@ pub(super) fn draw<R: Rng + ?Sized>(
 }
 
 /// The points that may become centers, with their distance to the nearest center so far.
+///
+/// A center that is farther from the box of a block than each point of it from its own center
+/// changes nothing there. Points that come in the order of a tree make small boxes, and most blocks
+/// are then skipped.
 struct Seeder<'a> {
     n: usize,
     dimension: usize,
@@ -105,8 +113,48 @@ struct Seeder<'a> {
     weights: Option<Cow<'a, [f64]>>,
     /// Squared distance to the nearest center; infinite before the first.
     sq_distances: Vec<f64>,
-    /// Σ weight · squared distance of each block; Σ weight before the first center.
-    potentials: Vec<f64>,
+    blocks: Vec<Block>,
+}
+
+/// Consecutive points.
+struct Block {
+    lo: Vec<f64>,
+    hi: Vec<f64>,
+    /// Σ weight · squared distance; Σ weight before the first center.
+    potential: f64,
+    /// Largest squared distance.
+    farthest: f64,
+}
+
+impl Block {
+    fn new(x: &[f64], d: usize, mass: f64) -> Self {
+        let (mut lo, mut hi) = (x[..d].to_vec(), x[..d].to_vec());
+        for row in x.chunks_exact(d) {
+            for (t, &v) in row.iter().enumerate() {
+                if v < lo[t] {
+                    lo[t] = v;
+                }
+                if v > hi[t] {
+                    hi[t] = v;
+                }
+            }
+        }
+        Self {
+            lo,
+            hi,
+            potential: mass,
+            farthest: f64::INFINITY,
+        }
+    }
+
+    /// Is every point nearer to its own center than to this one?
+    fn is_settled(&self, center: &[f64]) -> bool {
+        let offsets = center.iter().zip(self.lo.iter().zip(&self.hi));
+        let sq: f64 = offsets
+            .map(|(&c, (&lo, &hi))| (c - c.clamp(lo, hi)).powi(2))
+            .sum();
+        sq >= self.farthest
+    }
 }
 
 impl<'a> Seeder<'a> {
@@ -124,17 +172,24 @@ impl<'a> Seeder<'a> {
             }
             _ => (Cow::Borrowed(points.coordinates()), None),
         };
-        let n = weights
-            .as_ref()
-            .map_or(points.len(), |w: &Cow<'_, [f64]>| w.len());
-        let potentials = (0..n.div_ceil(BLOCK)).map(|b| {
-            let block = b * BLOCK..(b * BLOCK + BLOCK).min(n);
-            weights
+        let n = (weights.as_ref()).map_or(points.len(), |w: &Cow<'_, [f64]>| w.len());
+        let block = |x: &[f64], b: usize| {
+            let range = b * BLOCK..(b * BLOCK + BLOCK).min(n);
+            let mass = weights
                 .as_ref()
-                .map_or(block.len() as f64, |w| w[block].iter().sum())
-        });
+                .map_or(range.len() as f64, |w| w[range].iter().sum());
+            Block::new(x, dimension, mass)
+        };
+        let blocks = match dimension {
+            0 => Vec::new(),
+            d => coordinates
+                .chunks(BLOCK * d)
+                .zip(0..)
+                .map(|(x, b)| block(x, b))
+                .collect(),
+        };
         Self {
-            potentials: potentials.collect(),
+            blocks,
             n,
             dimension,
             coordinates,
@@ -157,19 +212,20 @@ impl<'a> Seeder<'a> {
         self.weight(i) * if sq == f64::INFINITY { 1.0 } else { sq }
     }
 
-    /// Draws a point with probability proportional to its part of the potential; if nothing is left of it, to its weight.
+    /// Draws a point with probability proportional to its part of the potential; if nothing is left
+    /// of it, to its weight.
     fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> usize {
-        let total: f64 = self.potentials.iter().sum();
+        let total: f64 = self.blocks.iter().map(|block| block.potential).sum();
         let u: f64 = rng.random();
         if total > 0.0 && total.is_finite() {
             let mut target = u * total;
-            let mut block = 0;
-            while block + 1 < self.potentials.len() && target >= self.potentials[block] {
-                target -= self.potentials[block];
-                block += 1;
+            let mut b = 0;
+            while b + 1 < self.blocks.len() && target >= self.blocks[b].potential {
+                target -= self.blocks[b].potential;
+                b += 1;
             }
-            let end = (block * BLOCK + BLOCK).min(self.n);
-            pick(block * BLOCK..end, target, |i| self.potential(i))
+            let end = (b * BLOCK + BLOCK).min(self.n);
+            pick(b * BLOCK..end, target, |i| self.potential(i))
         } else {
             let mass: f64 = (0..self.n).map(|i| self.weight(i)).sum();
             pick(0..self.n, u * mass, |i| self.weight(i))
@@ -181,79 +237,93 @@ impl<'a> Seeder<'a> {
         if candidates.len() == 1 {
             return candidates[0];
         }
-        let potentials = match self.dimension {
-            1 => self.potentials_in::<1>(candidates),
-            2 => self.potentials_in::<2>(candidates),
-            3 => self.potentials_in::<3>(candidates),
-            4 => self.potentials_in::<4>(candidates),
-            _ => self.potentials_with(candidates, |i, candidate| {
-                squared_euclidean(self.row(i), self.row(candidate))
-            }),
-        };
-        let pairs = candidates.iter().zip(&potentials);
-        pairs
-            .min_by(|a, b| a.1.total_cmp(b.1))
-            .map_or(0, |(&i, _)| i)
-    }
-
-    /// Potentials after each candidate, for a dimension that the compiler knows.
-    fn potentials_in<const D: usize>(&self, candidates: &[usize]) -> Vec<f64> {
-        let (rows, _) = self.coordinates.as_chunks::<D>();
-        self.potentials_with(candidates, |i, candidate| {
-            sq_distance_in(&rows[i], &rows[candidate])
-        })
-    }
-
-    fn potentials_with(
-        &self,
-        candidates: &[usize],
-        sq_distance: impl Fn(usize, usize) -> f64 + Sync,
-    ) -> Vec<f64> {
-        let blocks: Vec<Vec<f64>> = (0..self.potentials.len())
-            .into_par_iter()
+        let blocks: Vec<Vec<f64>> = (self.blocks.par_iter().enumerate())
             .with_min_len(MIN_BLOCKS)
-            .map(|b| {
-                let mut sums = vec![0.0; candidates.len()];
-                for i in b * BLOCK..(b * BLOCK + BLOCK).min(self.n) {
-                    let (now, weight) = (self.sq_distances[i], self.weight(i));
-                    for (sum, &candidate) in sums.iter_mut().zip(candidates) {
-                        let sq = sq_distance(i, candidate);
-                        *sum += weight * if sq < now { sq } else { now };
-                    }
-                }
-                sums
+            .map(|(b, block)| {
+                let after = |&c: &usize| self.potential_with(b, block, self.row(c));
+                candidates.iter().map(after).collect()
             })
             .collect();
-        let column = |c: usize| blocks.iter().map(|sums| sums[c]).sum();
-        (0..candidates.len()).map(column).collect()
+        let total = |c: usize| blocks.iter().map(|after| after[c]).sum::<f64>();
+        let totals: Vec<f64> = (0..candidates.len()).map(total).collect();
+        let pairs = candidates.iter().zip(&totals);
+        let best = pairs.min_by(|a, b| a.1.total_cmp(b.1));
+        best.map_or(0, |(&i, _)| i)
+    }
+
+    /// A block's potential if there were one center more.
+    fn potential_with(&self, b: usize, block: &Block, center: &[f64]) -> f64 {
+        if block.is_settled(center) {
+            return block.potential;
+        }
+        let d = self.dimension;
+        let start = b * BLOCK;
+        let end = (start + BLOCK).min(self.n);
+        let mut potential = 0.0;
+        each_sq_distance(&self.coordinates[start * d..end * d], center, |t, sq| {
+            let now = self.sq_distances[start + t];
+            potential += self.weight(start + t) * if sq < now { sq } else { now };
+        });
+        potential
     }
 
     /// Makes a point a center.
     fn add(&mut self, center: usize) {
         let d = self.dimension;
         let center = self.row(center).to_vec();
-        let (coordinates, weights) = (&self.coordinates, &self.weights);
-        self.sq_distances
-            .par_chunks_mut(BLOCK)
-            .zip(&mut self.potentials)
+        let weights = self.weights.as_deref();
+        (self.blocks.par_iter_mut())
+            .zip(self.sq_distances.par_chunks_mut(BLOCK))
+            .zip(self.coordinates.par_chunks(BLOCK * d))
             .enumerate()
             .with_min_len(MIN_BLOCKS)
-            .for_each(|(b, (sq_distances, potential))| {
-                *potential = 0.0;
-                for (t, now) in sq_distances.iter_mut().enumerate() {
-                    let i = b * BLOCK + t;
-                    let sq = squared_euclidean(&coordinates[i * d..(i + 1) * d], &center);
+            .for_each(|(b, ((block, sq_distances), x))| {
+                if block.is_settled(&center) {
+                    return;
+                }
+                (block.potential, block.farthest) = (0.0, 0.0);
+                each_sq_distance(x, &center, |t, sq| {
+                    let now = &mut sq_distances[t];
                     if sq < *now {
                         *now = sq;
                     }
-                    *potential += weights.as_ref().map_or(1.0, |w| w[i]) * *now;
-                }
+                    if *now > block.farthest {
+                        block.farthest = *now;
+                    }
+                    block.potential += weights.map_or(1.0, |w| w[b * BLOCK + t]) * *now;
+                });
             });
     }
 }
 
-/// The index where the running sum passes `target`; rounding may leave it unpassed: the last index of positive share then.
-fn pick(range: std::ops::Range<usize>, mut target: f64, share: impl Fn(usize) -> f64) -> usize {
+/// Calls `visit` with each row's place and its squared distance to `center`.
+#[inline]
+fn each_sq_distance(x: &[f64], center: &[f64], visit: impl FnMut(usize, f64)) {
+    #[inline]
+    fn each<const D: usize>(x: &[f64], center: &[f64], mut visit: impl FnMut(usize, f64)) {
+        if let Some(center) = center.first_chunk::<D>() {
+            for (t, row) in x.as_chunks::<D>().0.iter().enumerate() {
+                visit(t, squared_in(row, center));
+            }
+        }
+    }
+    match center.len() {
+        1 => each::<1>(x, center, visit),
+        2 => each::<2>(x, center, visit),
+        3 => each::<3>(x, center, visit),
+        4 => each::<4>(x, center, visit),
+        d => {
+            let mut visit = visit;
+            for (t, row) in x.chunks_exact(d).enumerate() {
+                visit(t, squared_euclidean(row, center));
+            }
+        }
+    }
+}
+
+/// The index where the running sum passes `target`; rounding may leave it unpassed: the last index
+/// of positive share then.
+fn pick(range: Range<usize>, mut target: f64, share: impl Fn(usize) -> f64) -> usize {
     let mut last = range.start;
     for i in range {
         let share = share(i);
@@ -266,13 +336,4 @@ fn pick(range: std::ops::Range<usize>, mut target: f64, share: impl Fn(usize) ->
         }
     }
     last
-}
-
-#[inline]
-pub(super) fn sq_distance_in<const D: usize>(a: &[f64; D], b: &[f64; D]) -> f64 {
-    let mut sq = 0.0;
-    for t in 0..D {
-        sq += (a[t] - b[t]) * (a[t] - b[t]);
-    }
-    sq
 }

@@ -210,16 +210,30 @@ fn no_fit_of_a_tiny_instance_beats_the_optimum_and_the_best_start_reaches_it() {
         // Every way to start from three of the points, so nothing here is left to chance.
         let mut reached = f64::INFINITY;
         for (i, j, l) in (0..343).map(|t| (t % 7, t / 7 % 7, t / 49)) {
-            let start = ndarray::stack![ndarray::Axis(0), points.row(i), points.row(j), points.row(l)];
-            let cost = lloyd.fit_from(points.view(), Some(&w), start.view()).unwrap().cost;
+            let start = ndarray::stack![
+                ndarray::Axis(0),
+                points.row(i),
+                points.row(j),
+                points.row(l)
+            ];
+            let cost = lloyd
+                .fit_from(points.view(), Some(&w), start.view())
+                .unwrap()
+                .cost;
             assert!(cost >= best - 1e-12);
             if cost < reached {
                 reached = cost;
             }
         }
         assert!((reached - best).abs() < 1e-12, "{reached} {best}");
-        let fitted = lloyd.fit(points.view(), Some(&w), &mut rng(seed)).unwrap().cost;
-        assert!((best - 1e-12..best * 1.1).contains(&fitted), "{fitted} {best}");
+        let fitted = lloyd
+            .fit(points.view(), Some(&w), &mut rng(seed))
+            .unwrap()
+            .cost;
+        assert!(
+            (best - 1e-12..best * 1.1).contains(&fitted),
+            "{fitted} {best}"
+        );
     }
 }
 

@@ -6,8 +6,9 @@ use super::*;
 
 const DRAWS: u32 = 20_000;
 
-/// How far a frequency of 20 000 draws may be from its probability: by Hoeffding's bound the chance of more is below
-/// 2·exp(−2·20 000·0.02²) < 2.3e-7 each, and below 1e-5 for all comparisons of this file together.
+/// How far a frequency of 20 000 draws may be from its probability: by Hoeffding's bound the chance
+/// of more is below 2·exp(−2·20 000·0.02²) < 2.3e-7 each, and below 1e-5 for all comparisons of
+/// this file together.
 const SLACK: f64 = 0.02;
 
 /// Weighted points 0, 1, 3 on a line, and one that may not be drawn.
@@ -59,7 +60,8 @@ fn centers_are_drawn_by_weight_and_squared_distance() {
 
 #[test]
 fn the_greedy_form_keeps_the_better_of_two_draws() {
-    // The better second center: after 0 it is 3 (left: 2·1 against 3·4), after 1 it is 3 (1 against 12); after 3 it is 1 (1 against 2).
+    // The better second center: after 0 it is 3 (left: 2·1 against 3·4), after 1 it is 3 (1 against
+    // 12); after 3 it is 1 (1 against 2).
     let better = [2, 2, 1];
     let mut second = [[0.0; 3]; 3];
     for (first, &b) in better.iter().enumerate() {
@@ -99,7 +101,9 @@ fn nearest_distances_and_potentials_are_kept_up_to_date() {
             .unwrap();
         assert_eq!(seeder.best(&candidates), candidates[best]);
         seeder.add(candidates[best]);
-        assert!((seeder.potentials.iter().sum::<f64>() - after[best]).abs() < 1e-9);
+        assert!(
+            (seeder.blocks.iter().map(|b| b.potential).sum::<f64>() - after[best]).abs() < 1e-9
+        );
     }
 }
 
