@@ -270,7 +270,7 @@ fn bench() -> Result<()> {
     };
     let mut peer = Peer::start(&program)?;
     let mut rng = SecureRng::from_os()?;
-    let mut csv = String::from("case,ours,peer,ratio\n");
+    let mut csv = b"case,ours,peer,ratio\n".to_vec();
     println!(
         "{} draws a round, {} rounds; ns per draw, least (median)",
         options.draws, options.rounds
@@ -292,7 +292,7 @@ fn bench() -> Result<()> {
             theirs / ours,
             their_median / our_median,
         );
-        csv += &format!("{name},{ours:.3},{theirs:.3},{:.4}\n", theirs / ours);
+        writeln!(csv, "{name},{ours:.3},{theirs:.3},{:.4}", theirs / ours)?;
     }
     if let Some(file) = &options.csv {
         fs::write(file, csv).map_err(|error| format!("{}: {error}", file.display()))?;

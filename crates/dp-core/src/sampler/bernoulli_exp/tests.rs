@@ -3,7 +3,7 @@ use crate::rng::InsecureSeededRng;
 use crate::sampler::tests::{RATE, Script, ratio, reference_bernoulli_exp};
 use testkit::rates;
 
-const N: usize = 100_000;
+const N: usize = 50_000;
 
 fn heads(mut coin: impl FnMut() -> bool) -> [u64; 2] {
     let mut counts = [0; 2];

@@ -53,13 +53,13 @@ fn the_fallbacks_and_the_reference_follow_the_same_law() {
         let plain = law(variance.clone());
         assert_eq!(plain.t, UBig::from(t));
         let mut rng = InsecureSeededRng::new(62);
-        let reference = (0..N / 8)
+        let reference = (0..N / 10)
             .map(|_| reference_gaussian(&variance, t, &mut rng))
             .collect();
         for sample in [
             draws(&plain, N, 63),
-            draws(&plain.clone().undecided(), N / 8, 64),
-            draws(&plain.big(), N / 8, 65),
+            draws(&plain.clone().undecided(), N / 10, 64),
+            draws(&plain.big(), N / 10, 65),
             reference,
         ] {
             assert!(follows(sample, gaussian_cdf(sigma)), "{n}/{d}");
