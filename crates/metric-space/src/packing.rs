@@ -9,6 +9,8 @@ mod tests;
 use ndarray::Array2;
 use rand::Rng;
 
+use crate::distance::squared_euclidean;
+
 /// Points in a row that may not fit before a radius counts as too large.
 const MAX_FAILURES: usize = 100;
 
@@ -16,7 +18,7 @@ const MAX_FAILURES: usize = 100;
 const REL_TOL: f64 = 1e-2;
 
 /// Coordinate differences that one call may take, over all radii: a few seconds.
-const MAX_WORK: u64 = 2_000_000_000;
+const MAX_WORK: u64 = 4_000_000_000;
 
 /// `k` points in `[-1, 1]^d`, drawn independently and uniformly.
 pub fn uniform_centers<R: Rng + ?Sized>(k: usize, d: usize, rng: &mut R) -> Array2<f64> {
@@ -34,7 +36,7 @@ pub fn uniform_centers<R: Rng + ?Sized>(k: usize, d: usize, rng: &mut R) -> Arra
 ///
 /// # Complexity
 /// Points are found through buckets of their first three coordinates, so that few columns cost O(k)
-/// distances per radius, up to the 100 failures; many columns cost O(k²·d). Two thousand million
+/// distances per radius, up to the 100 failures; many columns cost O(k²·d). Four thousand million
 /// coordinate differences are taken at most; where they do not suffice (thousands of points in
 /// hundreds of columns) the best packing so far is returned, at worst uniform points, which are far
 /// apart by themselves in many columns.
@@ -166,8 +168,7 @@ impl Buckets {
             for j in axis(1) {
                 for l in axis(2) {
                     for &start in &self.cells[(i * extent(1) + j) * extent(2) + l] {
-                        *work = work.saturating_sub(d as u64);
-                        if *work == 0 || nearer(point, &points[start..start + d], apart_sq) {
+                        if *work == 0 || nearer(point, &points[start..start + d], apart_sq, work) {
                             return false;
                         }
                     }
@@ -178,11 +179,12 @@ impl Buckets {
     }
 }
 
-/// Is ‖a − b‖² below the bound? Stops as soon as it is not.
-fn nearer(a: &[f64], b: &[f64], bound: f64) -> bool {
+/// Is ‖a − b‖² below the bound? Stops as soon as it is not, and counts what it did.
+fn nearer(a: &[f64], b: &[f64], bound: f64, work: &mut u64) -> bool {
     let mut sq = 0.0;
     for (a, b) in a.chunks(16).zip(b.chunks(16)) {
-        sq += crate::distance::squared_euclidean(a, b);
+        *work = work.saturating_sub(a.len() as u64);
+        sq += squared_euclidean(a, b);
         if sq >= bound {
             return false;
         }

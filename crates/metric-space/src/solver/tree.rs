@@ -113,13 +113,13 @@ impl<const D: usize> Nodes<D> {
         for &i in &*order {
             let w = points.weight(i);
             node.mass += w;
-            for t in 0..D {
-                node.weighted[t] += w * x[i][t];
-                if x[i][t] < node.lo[t] {
-                    node.lo[t] = x[i][t];
+            for (t, &v) in x[i].iter().enumerate() {
+                node.weighted[t] += w * v;
+                if v < node.lo[t] {
+                    node.lo[t] = v;
                 }
-                if x[i][t] > node.hi[t] {
-                    node.hi[t] = x[i][t];
+                if v > node.hi[t] {
+                    node.hi[t] = v;
                 }
             }
         }
