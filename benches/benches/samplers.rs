@@ -1,8 +1,8 @@
 //! The exact samplers against OpenDP's, one thread each.
 //!
-//! OpenDP lives in a package of its own (`benches/peers/samplers`) and runs as a child process; the two take turns, round
-//! by round. The figure of a case is the least of its rounds in nanoseconds per draw (the median is printed beside it),
-//! and the ratio is theirs over ours.
+//! OpenDP lives in a package of its own (`benches/peers/samplers`) and runs as a child process; the two take
+//! turns, round by round. The figure of a case is the least of its rounds in nanoseconds per draw (the median
+//! is printed beside it), and the ratio is theirs over ours.
 //!
 //! `cargo xtask bench samplers [--csv FILE]`; the options are listed by `--help`.
 

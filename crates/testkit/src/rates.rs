@@ -1,11 +1,12 @@
 //! Finite-sample bounds with stated error rates.
 //!
-//! Every bound here holds for each sample size and for discrete laws: no asymptotics enter a rate. (A chi-square
-//! test would break that rule, so there is none; [`implausible_cell`] does its work.)
+//! Every bound here holds for each sample size and for discrete laws: no asymptotics enter a rate. (A
+//! chi-square test would break that rule, so there is none; [`implausible_cell`] does its work.)
 
 use statrs::function::beta::checked_beta_reg;
 
-/// Gap between the empirical and the true distribution function that n draws exceed with probability at most `rate`.
+/// Gap between the empirical and the true distribution function that n draws exceed with probability at most
+/// `rate`.
 ///
 /// Source: Dvoretzky, Kiefer, Wolfowitz 1956 with the constant of Massart 1990: P(gap > t) ≤ 2·exp(−2nt²).
 #[must_use]
@@ -13,8 +14,8 @@ pub fn allowed_gap(n: usize, rate: f64) -> f64 {
     (libm::log(2.0 / rate) / (2.0 * n as f64)).sqrt()
 }
 
-/// The largest distance between the distribution function of the draws and `cdf`, where `cdf(x)` = P(X ≤ x) on the
-/// integers. NaN if `cdf` ever is, or without draws: neither passes a comparison.
+/// The largest distance between the distribution function of the draws and `cdf`, where `cdf(x)` = P(X ≤ x)
+/// on the integers. NaN if `cdf` ever is, or without draws: neither passes a comparison.
 #[must_use]
 pub fn largest_gap(mut draws: Vec<i128>, cdf: impl Fn(i128) -> f64) -> f64 {
     draws.sort_unstable();
@@ -62,8 +63,8 @@ pub fn binomial_lower_tail(count: u64, n: u64, p: f64) -> f64 {
     binomial_upper_tail(n - count, n, 1.0 - p)
 }
 
-/// Lower confidence bound of a probability of which `count` of `n` trials came true: above the truth with probability
-/// at most `rate`. (Clopper, Pearson 1934.)
+/// Lower confidence bound of a probability of which `count` of `n` trials came true: above the truth with
+/// probability at most `rate`. (Clopper, Pearson 1934.)
 #[must_use]
 pub fn clopper_pearson_lower(count: u64, n: u64, rate: f64) -> f64 {
     // The least p that explains so many; `low` stays on the safe side.
@@ -82,8 +83,8 @@ pub fn clopper_pearson_lower(count: u64, n: u64, rate: f64) -> f64 {
     low
 }
 
-/// Upper confidence bound of a probability of which `count` of `n` trials came true: below the truth with probability
-/// at most `rate`. (Clopper, Pearson 1934.)
+/// Upper confidence bound of a probability of which `count` of `n` trials came true: below the truth with
+/// probability at most `rate`. (Clopper, Pearson 1934.)
 #[must_use]
 pub fn clopper_pearson_upper(count: u64, n: u64, rate: f64) -> f64 {
     1.0 - clopper_pearson_lower(n - count.min(n), n, rate)
@@ -91,9 +92,9 @@ pub fn clopper_pearson_upper(count: u64, n: u64, rate: f64) -> f64 {
 
 /// The first cell whose count no longer fits its probability, if any.
 ///
-/// Exact binomial tails on both sides, the rate shared out evenly among cells and sides: counts that follow `p` are
-/// found implausible with probability at most `rate`. The last cell may stand for "anything else". A cell whose
-/// probability is no number is implausible, and so is the first index past unequal lists.
+/// Exact binomial tails on both sides, the rate shared out evenly among cells and sides: counts that follow
+/// `p` are found implausible with probability at most `rate`. The last cell may stand for "anything else". A
+/// cell whose probability is no number is implausible, and so is the first index past unequal lists.
 #[must_use]
 pub fn implausible_cell(counts: &[u64], p: &[f64], rate: f64) -> Option<usize> {
     let n = counts.iter().sum();

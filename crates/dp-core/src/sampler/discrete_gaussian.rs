@@ -134,13 +134,14 @@ impl DiscreteGaussian {
 
 /// γ in `f64`.
 ///
-/// With ulp = 2⁻⁵³: |y| and the shift c = σ²/t are within one ulp of themselves, their difference a rounds once
-/// more, so its error is at most 2·ulp·(|y| + c), however much cancels. Put r = √(2γ) = ||y| − c|/σ; as t > σ,
-/// c/σ < 1 and |y|/σ ≤ r + 1. The square then moves γ by at most r·2·ulp·(r + 2) + its square (order ulp²),
-/// and square, product and the rounded 1/(2σ²) by 3·ulp·γ more: together |approx − γ| ≤ ulp·(3.5r² + 4r + 1),
-/// and exp(−γ)·|approx − γ| ≤ 6·ulp for every r ≥ 0 (r·e^{−r²/2} ≤ 0.61, r²·e^{−r²/2} ≤ 0.74), with an e^{|approx − γ|} that
-/// stays next to 1 as long as γ < 2⁴⁵. Beyond, `approx` is beyond 2⁴⁴ too and both exponentials are zero to
-/// 64 bits. So the error of exp is below 2⁻⁵⁰. Nothing overflows to NaN: a is finite and 1/(2σ²) > 0 finite.
+/// With ulp = 2⁻⁵³: |y| and the shift c = σ²/t are within one ulp of themselves, their difference a rounds
+/// once more, so its error is at most 2·ulp·(|y| + c), however much cancels. Put r = √(2γ) = ||y| − c|/σ; as
+/// t > σ, c/σ < 1 and |y|/σ ≤ r + 1. The square then moves γ by at most r·2·ulp·(r + 2) + its square (order
+/// ulp²), and square, product and the rounded 1/(2σ²) by 3·ulp·γ more: together |approx − γ| ≤ ulp·(3.5r² +
+/// 4r + 1), and exp(−γ)·|approx − γ| ≤ 6·ulp for every r ≥ 0 (r·e^{−r²/2} ≤ 0.61, r²·e^{−r²/2} ≤ 0.74), with
+/// an e^{|approx − γ|} that stays next to 1 as long as γ < 2⁴⁵. Beyond, `approx` is beyond 2⁴⁴ too and both
+/// exponentials are zero to 64 bits. So the error of exp is below 2⁻⁵⁰. A square that underflows had γ <
+/// 2⁻⁵⁰⁰. Nothing turns into NaN: a and 1/(2σ²) are finite and the latter above zero.
 #[inline]
 fn exponent(y: i128, shift: f64, half_precision: f64) -> f64 {
     let magnitude = y.unsigned_abs();

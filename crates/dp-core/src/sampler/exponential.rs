@@ -5,8 +5,8 @@
 //! Each item gets an integer hᵢ just above its weight Wᵢ = wᵢ·exp(η·(sᵢ − top))·2ᵖ, where top is the best
 //! score. An integer drawn uniformly below Σhᵢ names an item i and, within its share, an r uniform on 0..hᵢ;
 //! with a lazily drawn fraction U the point r + U is uniform on [0, hᵢ), and the item is taken if the point
-//! lies below Wᵢ, else all is drawn anew. So P(i) ∝ hᵢ·(Wᵢ/hᵢ) = Wᵢ. All that floating point has to deliver is
-//! hᵢ ≥ Wᵢ and a lower bound that shows r + 1 ≤ Wᵢ without big integers nearly always; integer sums round
+//! lies below Wᵢ, else all is drawn anew. So P(i) ∝ hᵢ·(Wᵢ/hᵢ) = Wᵢ. All that floating point has to deliver
+//! is hᵢ ≥ Wᵢ and a lower bound that shows r + 1 ≤ Wᵢ without big integers nearly always; integer sums round
 //! nothing.
 
 mod fenwick;
@@ -50,9 +50,10 @@ pub fn select<R: NoiseRng + ?Sized>(
 
 /// Repeated draws of the exponential mechanism while a few scores change or items leave.
 ///
-/// The law of each draw is that of [`select`] with the current scores and weights. A draw takes O(log n), and so
-/// does a change, but for those that call for new fixed-point weights: a score above the highest so far (or
-/// below the lowest, for η < 0), or weights that have fallen by a factor of 2⁴⁰/n in all. Those take O(n).
+/// The law of each draw is that of [`select`] with the current scores and weights. A draw takes O(log n), and
+/// so does a change, but for those that call for new fixed-point weights: a score above the highest so far
+/// (or below the lowest, for η < 0), or weights that have fallen by a factor of 2⁴⁰/n in all. Those take
+/// O(n).
 #[derive(Clone, Debug)]
 pub struct Selector {
     scores: Vec<i64>,
@@ -162,8 +163,8 @@ impl Selector {
     fn accept_exactly<R: RngCore + ?Sized>(&self, item: usize, residue: u128, rng: &mut R) -> bool {
         let gamma = self.weigher.gamma(self.scores[item]);
         let base = UBig::from(self.base[item]);
-        // U < Wᵢ − r, with Wᵢ = wᵢ·exp(−γ)·2^p, to `bits` bits. The extra bits of the exponential cover the factors
-        // wᵢ < 2^64 and 2^p, so that the gap stays a few units; the bounds hold anyway.
+        // U < Wᵢ − r, with Wᵢ = wᵢ·exp(−γ)·2^p, to `bits` bits. The extra bits of the exponential cover the
+        // factors wᵢ < 2^64 and 2^p, so that the gap stays a few units; the bounds hold anyway.
         let extra = 160;
         let drop = extra - 61 + self.weigher.lead();
         LazyUniform::new(0, 0).is_below(rng, |bits| {
@@ -178,8 +179,8 @@ impl Selector {
     fn set_upper(&mut self, item: usize, upper: u64) {
         self.sums.change(item, self.upper[item], upper);
         self.upper[item] = upper;
-        // Each live item may be one or two units too heavy: while the total is far above that, next to no draw
-        // is rejected.
+        // Each live item may be one or two units too heavy: while the total is far above that, next to no
+        // draw is rejected.
         if self.sums.total() < (self.len() as u128) << 20 && self.sums.total() > 0 {
             self.rebuild();
         }

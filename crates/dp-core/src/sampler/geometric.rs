@@ -14,15 +14,15 @@ use crate::rng::NoiseRng;
 
 /// Geometric law on 0, 1, 2, …: P(X ≥ m) = exp(−m·γ), exactly, for a rational γ > 0.
 ///
-/// With 1/γ = t/s in lowest terms: X = ⌊(u + t·v)/(16·s)⌋, where u is uniform on 0..t and kept with probability
-/// exp(−u/(16·t)), and P(v ≥ k) = exp(−k/16). So u + t·v has mass ∝ exp(−x/(16·t)), and 16·s of its values go into
-/// one of X. Both comparisons are exact, see [`bernoulli_exp()`](super::bernoulli_exp()). Machine integers
-/// for t and s below 2¹¹⁶, big integers beyond.
+/// With 1/γ = t/s in lowest terms: X = ⌊(u + t·v)/(16·s)⌋, where u is uniform on 0..t and kept with
+/// probability exp(−u/(16·t)), and P(v ≥ k) = exp(−k/16). So u + t·v has mass ∝ exp(−x/(16·t)), and 16·s of
+/// its values go into one of X. Both comparisons are exact, see [`bernoulli_exp()`](super::bernoulli_exp()).
+/// Machine integers for t and s below 2¹¹⁶, big integers beyond.
 ///
 /// Results beyond `u128` saturate.
 ///
-/// Source: Canonne, Kamath, Steinke 2020, Algorithm 2, with steps of 1/16 so that u is rarely drawn again, and v by one
-/// inversion in place of repeated trials.
+/// Source: Canonne, Kamath, Steinke 2020, Algorithm 2, with steps of 1/16 so that u is rarely drawn again,
+/// and v by one inversion in place of repeated trials.
 ///
 /// ```
 /// use dp_core::rng::InsecureSeededRng;

@@ -8,10 +8,11 @@ use super::bernoulli_exp::{ZONE, below_exp};
 use super::uniform::below_u64;
 use crate::rng::NoiseRng;
 
-/// Visits the items in random order and takes the first whose coin, Bernoulli(exp(η·(sᵢ − max))), shows heads.
+/// Visits the items in random order and takes the first whose coin, Bernoulli(exp(η·(sᵢ − max))), shows
+/// heads.
 ///
-/// Exact, for integer scores and a rational η ≥ 0 (a negative one counts as 0); `None` without items. The best item's coin
-/// always shows heads. At most n coins, O(n) memory.
+/// Exact, for integer scores and a rational η ≥ 0 (a negative one counts as 0); `None` without items. The
+/// best item's coin always shows heads. At most n coins, O(n) memory.
 ///
 /// Source: McKenna, Sheldon, "Permute-and-flip: a new mechanism for differentially private selection",
 /// NeurIPS 2020, Algorithm 1.
@@ -36,8 +37,8 @@ fn flip_in_order<R: RngCore + ?Sized>(
         if distance == 0 || *eta <= RBig::ZERO {
             return Some(item);
         }
-        // Three roundings of 2^-53 each: exp(-γ) moves by at most 3.01·γ·exp(-γ)·2^-53 < 2^-52. Both factors are
-        // positive, so no NaN; infinity means exp(-γ) = 0 to 64 bits.
+        // Three roundings of 2^-53 each: exp(-γ) moves by at most 3.01·γ·exp(-γ)·2^-53 < 2^-52. Both factors
+        // are positive, so no NaN; infinity means exp(-γ) = 0 to 64 bits.
         let approx = rate * distance as f64;
         let gamma = || eta * RBig::from(UBig::from(distance));
         let head = rng.next_u64();

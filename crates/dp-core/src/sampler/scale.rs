@@ -11,8 +11,9 @@ pub const SCALE_BITS: u32 = 32;
 
 /// A fraction m·2ᵉ at or above `value`, with an integer m ≤ 2^(bits + 1).
 ///
-/// More noise, never less: the result is at least `value` and exceeds it by at most the factor 1 + 2^(1−bits).
-/// A value with so few significant bits already comes back unchanged; one at or below zero as zero.
+/// More noise, never less: the result is at least `value` and exceeds it by at most the factor 1 +
+/// 2^(1−bits). A value with so few significant bits already comes back unchanged; one at or below zero as
+/// zero.
 #[must_use]
 pub fn scale_up(value: &RBig, bits: u32) -> RBig {
     let Ok(numerator) = UBig::try_from(value.numerator().clone()) else {
@@ -23,8 +24,8 @@ pub fn scale_up(value: &RBig, bits: u32) -> RBig {
     }
     let bits = bits.max(1) as usize;
     let denominator = value.denominator();
-    // len is the bit length: value·2^(bits + len(d) - len(n)) lies in (2^(bits - 1), 2^(bits + 1)), so that its
-    // ceiling loses less than one part in 2^(bits - 1).
+    // len is the bit length: value·2^(bits + len(d) - len(n)) lies in (2^(bits - 1), 2^(bits + 1)), so that
+    // its ceiling loses less than one part in 2^(bits - 1).
     let (n_len, d_len) = (numerator.bit_len(), denominator.bit_len());
     if n_len >= bits + d_len {
         // Large: drop low bits of the integer part.

@@ -1,9 +1,9 @@
 //! What the tests of the samplers share: the reference samplers in plain rationals, and rates.
 //!
-//! False-positive rate: each statistical check of this crate's samplers fails a correct sampler with probability
-//! at most [`RATE`] per choice of seed (finite-sample bounds of `testkit::rates`), and there are fewer than 200:
-//! together below 2e-8. Each group has a twin with a planted fault that the same check must reject. On failure, do
-//! not change the seed: a second failing seed means that the sampler is wrong.
+//! False-positive rate: each statistical check of this crate's samplers fails a correct sampler with
+//! probability at most [`RATE`] per choice of seed (finite-sample bounds of `testkit::rates`), and there are
+//! fewer than 200: together below 2e-8. Each group has a twin with a planted fault that the same check must
+//! reject. On failure, do not change the seed: a second failing seed means that the sampler is wrong.
 
 use dashu_base::BitTest;
 use dashu_int::{IBig, UBig};
@@ -53,8 +53,8 @@ pub(crate) fn laplace_cdf(x: i128, scale: f64) -> f64 {
 
 /// P(X ≤ x) of the discrete Gaussian law, by sums for σ ≤ 100.
 ///
-/// Beyond, by the normal law at x + 1/2: the sum over x of the mass is σ√(2π) to all digits, and the midpoint rule
-/// errs by less than 1/(24σ²) < 5e-6 of what any test here allows.
+/// Beyond, by the normal law at x + 1/2: the sum over x of the mass is σ√(2π) to all digits, and the midpoint
+/// rule errs by less than 1/(24σ²) < 5e-6, a thousandth of what any test here allows.
 pub(crate) fn gaussian_cdf(sigma: f64) -> impl Fn(i128) -> f64 {
     let reach: i128 = match sigma {
         ..=1.0 => 14,

@@ -99,7 +99,8 @@ fn signs_are_fair_at_every_size() {
 }
 
 proptest! {
-    /// The claim at [`exponent`]: the exponential errs by less than 2⁻⁵⁰, cancellation and far tails included.
+    /// The claim at [`exponent`]: the exponential errs by less than 2⁻⁵⁰, cancellation and far tails
+    /// included.
     #[test]
     fn the_float_exponent_errs_as_little_as_claimed(
         m in 1_u64.., power in -60_i32..100, z in 0.0..45.0_f64, near in any::<bool>(),

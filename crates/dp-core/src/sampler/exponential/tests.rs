@@ -75,7 +75,8 @@ fn changed_scores_and_removed_items_leave_the_law_of_the_rest() {
 #[test]
 fn taking_one_by_one_ends_with_all_taken() {
     let mut rng = InsecureSeededRng::new(74);
-    // Steps of 100 at η = 1: out of order with probability below 50·exp(-100). Each take lets the total collapse.
+    // Steps of 100 at η = 1: out of order with probability below 50·exp(-100). Each take lets the total
+    // collapse.
     let scores: Vec<i64> = (0..50).map(|i| 100 * ((i * 17) % 50)).collect();
     let mut selector = Selector::new(&scores, &RBig::ONE, None);
     let taken: Vec<i64> = std::iter::from_fn(|| selector.take(&mut rng))

@@ -5,9 +5,10 @@ use dashu_ratio::RBig;
 
 /// Relative allowance around a weight in `f64`: 2⁻⁴⁰.
 ///
-/// Where exp(−γ) is a normal number, γ < 709. The difference of scores is exact in integers; its conversion, the
-/// correctly rounded |η| and their product each err by 2⁻⁵³ relatively, so γ by 709·3.01·2⁻⁵³ < 2⁻⁴¹·0.5 and exp(−γ) by
-/// as much relatively; `libm::exp` (2⁻⁵²), the conversion of w and two products add less than 2⁻⁵⁰.
+/// Where exp(−γ) is a normal number, γ < 709. The difference of scores is exact in integers; its conversion,
+/// the correctly rounded |η| and their product each err by 2⁻⁵³ relatively, so γ by 709·3.01·2⁻⁵³ < 0.53·2⁻⁴¹
+/// and exp(−γ) by as much relatively; `libm::exp` (2⁻⁵²), the conversion of w and two products add less than
+/// 2⁻⁵⁰.
 const ALLOWANCE: f64 = 1.0 / 1_099_511_627_776.0;
 
 /// Turns scores into fixed-point weights relative to the best one.
@@ -87,8 +88,8 @@ impl Weigher {
 
     /// A lower bound of the weight of which `upper` is the upper one.
     ///
-    /// h − 1 ≤ w·e·2ᵖ·(1 + 2⁻⁴⁰) in `f64`, where w·e errs by 2⁻⁴¹: so W ≥ (h − 1)·(1 − 2⁻³⁹). Where exp(−γ) is not
-    /// a normal number, W is far below one unit, h is 1 and the bound 0.
+    /// h − 1 ≤ w·e·2ᵖ·(1 + 2⁻⁴⁰) in `f64`, where w·e errs by 2⁻⁴¹: so W ≥ (h − 1)·(1 − 2⁻³⁹). Where exp(−γ)
+    /// is not a normal number, W is far below one unit, h is 1 and the bound 0.
     pub(super) const fn lower(upper: u64) -> u64 {
         upper.saturating_sub((upper >> 39) + 2)
     }
@@ -119,8 +120,8 @@ impl Weigher {
 
 /// An integer above `float`·`unit` with the allowance.
 ///
-/// Cutting and adding one exceeds the product; products by `unit` are exact or, below the normal numbers, next to
-/// zero. Values stay below 2⁶³ after a rebase, and a cast that saturates is refused by the caller.
+/// Cutting and adding one exceeds the product; products by `unit` are exact or, below the normal numbers,
+/// next to zero. Values stay below 2⁶³ after a rebase, and a cast that saturates is refused by the caller.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

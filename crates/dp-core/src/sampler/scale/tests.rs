@@ -5,7 +5,9 @@ use proptest::prelude::*;
 
 proptest! {
     #[test]
-    fn the_result_is_short_and_never_below(n in 1_i128.., d in 1_u128.., bits in 2_u32..64, shift in 0_usize..200, up: bool) {
+    fn the_result_is_short_and_never_below(
+        n in 1_i128.., d in 1_u128.., bits in 2_u32..64, shift in 0_usize..200, up: bool,
+    ) {
         let factor = RBig::from(UBig::ONE << shift);
         let value = if up { ratio(n, d) * factor } else { ratio(n, d) / factor };
         let rounded = scale_up(&value, bits);
