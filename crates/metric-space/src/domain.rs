@@ -1,7 +1,7 @@
 //! Public regions, known before anybody looks at a record.
 //!
-//! A bound on the records comes from the caller, never from the records. Every algorithm works in the *scaled*
-//! domain: `[-1, 1]` in each column of a box, the unit ball for a ball.
+//! A bound on the records comes from the caller, never from the records. Every algorithm works in
+//! the *scaled* domain: `[-1, 1]` in each column of a box, the unit ball for a ball.
 
 #[cfg(test)]
 mod tests;
@@ -21,7 +21,8 @@ pub enum DomainError {
         /// Number of upper bounds.
         hi: usize,
     },
-    /// Bounds must be finite and in order, and their distance must be a number that has a reciprocal.
+    /// Bounds must be finite and in order, and their distance must be a number that has a
+    /// reciprocal.
     #[error(
         "bounds of column {column} must be finite, with lo < hi and a usual distance, got [{lo}, {hi}]"
     )]
@@ -65,8 +66,8 @@ impl BoxDomain {
     /// Takes the bounds of each column, in the columns' own units.
     ///
     /// # Errors
-    /// [`DomainError`] if there is no column, the lists differ in length, a bound is not finite, `lo >= hi`, or the
-    /// width overflows or is so small that it has no finite reciprocal.
+    /// [`DomainError`] if there is no column, the lists differ in length, a bound is not finite,
+    /// `lo >= hi`, or the width overflows or is so small that it has no finite reciprocal.
     pub fn new(lo: Vec<f64>, hi: Vec<f64>) -> Result<Self, DomainError> {
         if lo.len() != hi.len() {
             return Err(DomainError::Lengths {
@@ -135,7 +136,8 @@ impl BallDomain {
     /// Takes center and radius, in original units.
     ///
     /// # Errors
-    /// [`DomainError`] if there is no column, or a number is not finite, or the radius is not positive.
+    /// [`DomainError`] if there is no column, or a number is not finite, or the radius is not
+    /// positive.
     pub fn new(center: Vec<f64>, radius: f64) -> Result<Self, DomainError> {
         if center.is_empty() {
             return Err(DomainError::NoColumns);
@@ -205,7 +207,8 @@ impl From<BallDomain> for Domain {
     }
 }
 
-/// Longest coordinate that takes part in a norm: its square, summed over any number of columns, stays finite.
+/// Longest coordinate that takes part in a norm: its square, summed over any number of columns,
+/// stays finite.
 const FAR: f64 = 1e140;
 
 impl Domain {
@@ -226,10 +229,12 @@ impl Domain {
         }
     }
 
-    /// The record in scaled coordinates, **not** clipped: for evaluation, where records count as they are.
+    /// The record in scaled coordinates, **not** clipped: for evaluation, where records count as
+    /// they are.
     ///
-    /// A coordinate that is not finite becomes the middle of its bounds, 0; one beyond the range of numbers becomes
-    /// the largest number. Entries of `raw` or `out` beyond the shorter of the two, or beyond the domain's columns, are ignored.
+    /// A coordinate that is not finite becomes the middle of its bounds, 0; one beyond the range of
+    /// numbers becomes the largest number. Entries of `raw` or `out` beyond the shorter of the two,
+    /// or beyond the domain's columns, are ignored.
     pub fn to_scaled_record(&self, raw: &[f64], out: &mut [f64]) {
         for (j, (&x, y)) in raw.iter().zip(out).enumerate().take(self.dimension()) {
             let (middle, inverse) = self.scaling(j);
@@ -237,7 +242,8 @@ impl Domain {
         }
     }
 
-    /// Moves a scaled record into the scaled domain: each coordinate of a box on its own, a ball radially.
+    /// Moves a scaled record into the scaled domain: each coordinate of a box on its own, a ball
+    /// radially.
     ///
     /// Not-a-number becomes 0. What lies inside is returned as it came.
     pub fn clip_scaled(&self, scaled: &mut [f64]) {
@@ -251,7 +257,8 @@ impl Domain {
         }
     }
 
-    /// A scaled point in original units, inside the domain even after rounding: `lo ≤ x ≤ hi` holds exactly.
+    /// A scaled point in original units, inside the domain even after rounding: `lo ≤ x ≤ hi` holds
+    /// exactly.
     #[must_use]
     pub fn to_original(&self, scaled: &[f64]) -> Vec<f64> {
         let mut inside = scaled.to_vec();
@@ -288,7 +295,54 @@ impl Domain {
         }
     }
 
-    /// Is this point (original units) inside? Not, if it has another number of columns or is not finite.
+    /// Lowest and highest value of each column in original units: of the box, or of the box around
+    /// the ball.
+    #[must_use]
+    pub fn corners(&self) -> (Vec<f64>, Vec<f64>) {
+        match self {
+            Self::Box(b) => (b.lo.clone(), b.hi.clone()),
+            Self::Ball(b) => {
+                let low = b.center.iter().map(|c| c - b.radius);
+                let high = b.center.iter().map(|c| c + b.radius);
+                (low.collect(), high.collect())
+            }
+        }
+    }
+
+    /// Moves a record (original units) into the domain: each coordinate of a box on its own, a ball
+    /// radially.
+    ///
+    /// A coordinate that is not finite becomes the middle of its bounds first. What lies inside a
+    /// box is returned bit for bit. Missing columns give the middle, further ones are cut off.
+    pub fn clip_original(&self, record: &mut Vec<f64>) {
+        record.resize(self.dimension(), f64::NAN);
+        match self {
+            Self::Box(b) => {
+                for (j, x) in record.iter_mut().enumerate() {
+                    *x = if x.is_finite() {
+                        x.clamp(b.lo[j], b.hi[j])
+                    } else {
+                        b.middle[j]
+                    };
+                }
+            }
+            Self::Ball(b) => {
+                for (x, &middle) in record.iter_mut().zip(&b.center) {
+                    if !x.is_finite() {
+                        *x = middle;
+                    }
+                }
+                if !self.contains(record) {
+                    let mut scaled = vec![0.0; record.len()];
+                    self.to_scaled_record(record, &mut scaled);
+                    *record = self.to_original(&scaled);
+                }
+            }
+        }
+    }
+
+    /// Is this point (original units) inside? Not, if it has another number of columns or is not
+    /// finite.
     #[must_use]
     pub fn contains(&self, original: &[f64]) -> bool {
         if original.len() != self.dimension() {
