@@ -207,7 +207,12 @@ macro_rules! simd_path {
         /// [`ClusterSums::accumulate`], a line of sums at a time.
         #[target_feature(enable = $features)]
         pub(in super::super) fn accumulate(rows: &[$t], labels: &[u32], into: &mut ClusterSums) {
-            for (row, &label) in rows.chunks_exact(into.shape().1).zip(labels) {
+            let d = into.shape().1;
+            // Without a whole line the plain loop is the faster one.
+            if d < <f64 as Kernel>::LANES {
+                return into.accumulate(rows, labels);
+            }
+            for (row, &label) in rows.chunks_exact(d).zip(labels) {
                 let sum = into.count_one(label);
                 let (sum, sum_tail) = sum.as_chunks_mut();
                 let (row, row_tail) = row.as_chunks();
