@@ -2,10 +2,11 @@
 //!
 //! # Conventions
 //! - Rows are records: arrays have shape (n, d), centers (k, d).
-//! - Algorithms work in *scaled* coordinates: a public [`Domain`] maps to `[-1, 1]^d` or to the unit ball.
+//! - Algorithms work in *scaled* coordinates: a public [`Domain`] maps to `[-1, 1]^d` or to the
+//!   unit ball.
 //! - No value of a record is refused. Errors are about shapes and parameters, which are public.
-//! - What is computed from a record alone (its clipped, rounded form; its label) is the same bits wherever the
-//!   record stands, on any number of threads.
+//! - What is computed from a record alone (its clipped, rounded form; its label) is the same bits
+//!   wherever the record stands, on any number of threads.
 //! - Randomness is handed in as a generator.
 //!
 //! # Reading order
@@ -65,6 +66,7 @@ pub mod evaluation;
 pub mod fold;
 pub mod frame;
 pub mod lattice;
+pub mod metric;
 pub mod nearest;
 pub mod packing;
 pub mod projection;
@@ -79,6 +81,10 @@ pub use error::ShapeError;
 pub use fold::{BLOCK_ROWS, FramedSource, LatticeBlock, LatticeRecords, LatticeSource, fold};
 pub use frame::Frame;
 pub use lattice::{DEFAULT_BITS, Lattice, LatticeError, MAX_BITS};
+pub use metric::{
+    Angular, BallIndex, Chebyshev, ClosureMetric, Euclidean, Haversine, Manhattan, MatrixMetric,
+    Metric, MetricError, Minkowski, Power,
+};
 pub use packing::{sphere_packing, uniform_centers};
 pub use projection::{GaussianProjection, projected_dimension};
 pub use records::Records;
