@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`dplloyd`] | `DPLloyd` as published and its better variants |
 //! | [`grid`] | noisy counts of a grid's cells, and k-means on them |
+//! | [`hybrid`] | a grid with half of ε, one `DPLloyd` iteration with the other half |
 //! | [`schedule`] | how a budget is spread over iterations |
 //! | [`init`] | first centers that cost no privacy |
 //! | [`error_model`] | predicted error, from public facts |
@@ -54,6 +55,7 @@ pub mod dplloyd;
 mod error;
 pub mod error_model;
 pub mod grid;
+pub mod hybrid;
 pub mod init;
 pub mod schedule;
 mod size;

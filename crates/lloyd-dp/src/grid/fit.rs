@@ -228,17 +228,23 @@ impl Grid {
         if fits(m) {
             return Ok(m);
         }
-        if refuse {
+        if refuse && !params.capped {
             return Err(ParamsError::TooManyCells {
                 cells: (m as f64).powf(d as f64),
                 most: params.max_cells,
             });
         }
-        let mut most = (params.max_cells as f64).powf(1.0 / d as f64) as u64 + 1;
-        while most > 1 && !fits(most) {
-            most -= 1;
+        // The largest number that fits, by halving: `fits` holds up to it and not beyond.
+        let (mut low, mut high) = (1, m);
+        while high - low > 1 {
+            let middle = u64::midpoint(low, high);
+            if fits(middle) {
+                low = middle;
+            } else {
+                high = middle;
+            }
         }
-        Ok(most.clamp(1, m))
+        Ok(low)
     }
 }
 

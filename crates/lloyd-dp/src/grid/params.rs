@@ -25,6 +25,8 @@ pub struct GridParams {
     pub(super) layout: Layout,
     pub(super) n_hint: Option<u64>,
     pub(super) max_cells: usize,
+    /// Cut a grid that is too large off instead of refusing it: for sizes that were paid for already.
+    pub(super) capped: bool,
     pub(super) solver: SynopsisSolverParams,
 }
 
@@ -40,6 +42,7 @@ impl GridParams {
             layout: Layout::Dense,
             n_hint: None,
             max_cells: MAX_CELLS,
+            capped: false,
             solver: SynopsisSolverParams::new(n_clusters),
         }
     }
@@ -92,6 +95,12 @@ impl GridParams {
         self
     }
 
+    /// Cuts a grid that is too large off instead of refusing it.
+    pub(crate) const fn capped(mut self, capped: bool) -> Self {
+        self.capped = capped;
+        self
+    }
+
     /// Sets how the synopsis is clustered.
     pub const fn solver(mut self, solver: SynopsisSolverParams) -> Self {
         self.solver = solver;
@@ -116,6 +125,7 @@ impl GridParams {
             layout,
             n_hint,
             max_cells,
+            capped: _, // set by this crate alone
             solver,
         } = &self;
         match *rule {

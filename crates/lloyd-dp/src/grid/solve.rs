@@ -98,7 +98,8 @@ impl SynopsisSolverParams {
         self
     }
 
-    /// Sets the number of standard deviations of the noise below which a cell is no first center (default 2).
+    /// Sets the number of standard deviations of the noise below which a cell is no first center in every other start, and
+    /// none where a center is swapped to (default 2).
     pub const fn seed_threshold(mut self, seed_threshold: f64) -> Self {
         self.seed_threshold = seed_threshold;
         self
@@ -187,10 +188,16 @@ impl SynopsisSolver {
                 vec![0.0; k],
             )
         } else {
-            let visible = self.visible(synopsis, &weights);
+            let visible = visible(synopsis, &weights, self.params.seed_threshold);
+            // A threshold hides small clusters, no threshold shows noise: half of the starts each.
+            let all = visible_all(&weights);
             let runs: Vec<Solution> = generators
                 .into_par_iter()
-                .filter_map(|mut rng| self.run(cells.view(), &weights, &visible, &mut rng))
+                .enumerate()
+                .filter_map(|(i, mut rng)| {
+                    let candidates = if i % 2 == 0 { &visible } else { &all };
+                    self.run(cells.view(), &weights, candidates, &mut rng)
+                })
                 .collect();
             let best = runs.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
             let best = best.expect("there is a start, and shapes fit by construction");
@@ -204,23 +211,6 @@ impl SynopsisSolver {
         Clustering {
             centers,
             noisy_counts: Some(counts),
-        }
-    }
-
-    /// Weights for first centers: counts that stand out of the noise; all positive ones if none does.
-    fn visible(&self, synopsis: &GridSynopsis, weights: &[f64]) -> Vec<f64> {
-        let least = self.params.seed_threshold * synopsis.noise_scale() * 2_f64.sqrt();
-        let cut = |least: f64| -> Vec<f64> {
-            weights
-                .iter()
-                .map(|&w| if w > least { w } else { 0.0 })
-                .collect()
-        };
-        let visible = cut(least);
-        if visible.iter().any(|&w| w > 0.0) {
-            visible
-        } else {
-            cut(0.0)
         }
     }
 
@@ -262,4 +252,23 @@ impl SynopsisSolver {
         }
         best
     }
+}
+
+/// Weights for first centers: counts above `threshold` standard deviations of their noise; all positive ones if none is.
+fn visible(synopsis: &GridSynopsis, weights: &[f64], threshold: f64) -> Vec<f64> {
+    let least = threshold * synopsis.noise_scale() * 2_f64.sqrt();
+    let visible: Vec<f64> = weights
+        .iter()
+        .map(|&w| if w > least { w } else { 0.0 })
+        .collect();
+    if visible.iter().any(|&w| w > 0.0) {
+        visible
+    } else {
+        visible_all(weights)
+    }
+}
+
+/// Every positive count.
+fn visible_all(weights: &[f64]) -> Vec<f64> {
+    weights.iter().map(|&w| w.clamp(0.0, f64::MAX)).collect()
 }
