@@ -1,6 +1,7 @@
 //! The crate's errors: about parameters and public facts, never about a record's value.
 
 use dp_core::SpendError;
+use dp_core::session::SelectionError;
 use dp_core::mechanism::MechanismError;
 use metric_space::SourceError;
 
@@ -97,6 +98,34 @@ pub enum ParamsError {
     /// A threshold needs δ.
     #[error("a sparse grid needs a delta above 0")]
     NoThresholdDelta,
+    /// A rule for the number of blocks is out of range.
+    #[error("the number of blocks: a power must lie in (0, 1], a factor or number must be above 0, got {got}")]
+    Blocks {
+        /// The refused value.
+        got: f64,
+    },
+    /// Reference centers of another shape, or that are no numbers.
+    #[error("the reference centers must be {expected} finite rows with the domain's columns")]
+    Reference {
+        /// Clusters.
+        expected: usize,
+    },
+    /// Quantiles out of order.
+    #[error("quantiles must satisfy 0 <= low < high <= 1, got {low} and {high}")]
+    Quantiles {
+        /// The lower one.
+        low: f64,
+        /// The upper one.
+        high: f64,
+    },
+    /// Settings of the genetic search are out of range.
+    #[error("{name} is out of range: {got}")]
+    Population {
+        /// Which one.
+        name: &'static str,
+        /// The refused number.
+        got: usize,
+    },
     /// The noise cannot be drawn.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
@@ -112,6 +141,9 @@ pub enum FitError {
     /// The session's budget does not cover the plan; nothing was read.
     #[error(transparent)]
     Spend(#[from] SpendError),
+    /// A selection was refused.
+    #[error(transparent)]
+    Selection(#[from] SelectionError),
     /// The records could not be read.
     #[error(transparent)]
     Source(#[from] SourceError),

@@ -5,6 +5,8 @@
 //! | [`dplloyd`] | `DPLloyd` as published and its better variants |
 //! | [`grid`] | noisy counts of a grid's cells, and k-means on them |
 //! | [`hybrid`] | a grid with half of ε, one `DPLloyd` iteration with the other half |
+//! | [`sample_aggregate`] | k-means in blocks, averaged (`GkM`) |
+//! | [`privgene`] | a genetic search with private selection (`PGkM`) |
 //! | [`schedule`] | how a budget is spread over iterations |
 //! | [`init`] | first centers that cost no privacy |
 //! | [`error_model`] | predicted error, from public facts |
@@ -57,6 +59,8 @@ pub mod error_model;
 pub mod grid;
 pub mod hybrid;
 pub mod init;
+pub mod privgene;
+pub mod sample_aggregate;
 pub mod schedule;
 mod size;
 
