@@ -274,8 +274,8 @@ fn a_tail_that_rounds_differently_is_caught() {
     let with_fault = |part: &Array2<f32>| {
         let mut labels = labels_of(part, &packed);
         let body = labels.len() / 12 * 12;
-        for i in body..labels.len() {
-            labels[i] = rounds_apart(part.row(i).as_slice().unwrap());
+        for (record, label) in part.outer_iter().zip(&mut labels).skip(body) {
+            *label = rounds_apart(record.as_slice().unwrap());
         }
         labels
     };
