@@ -1,0 +1,242 @@
+//! The flags, as clap sees them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+mod options;
+pub(crate) use options::AlgorithmFlags;
+
+/// Differentially private clustering of tables.
+///
+/// Several runs on the same data add up: what an attacker learns is bounded by the sum of all budgets that were
+/// ever spent on it. `dp-cluster inspect A B …` shows the total of several models.
+#[derive(Debug, Parser)]
+#[command(name = "dp-cluster", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Fit(FitArgs),
+    Evaluate(EvaluateArgs),
+    Predict(PredictArgs),
+    Inspect(InspectArgs),
+    Plan(PlanArgs),
+    Algorithms(AlgorithmsArgs),
+    Generate(GenerateArgs),
+    Completions(CompletionsArgs),
+}
+
+/// Release private centers of a table.
+///
+/// Exit codes: 0 released; 1 data or I/O error; 2 usage; 3 the mechanism answered that it cannot: budget was
+/// spent, there are no centers, and the model is written all the same.
+#[derive(Debug, Args)]
+pub(crate) struct FitArgs {
+    /// CSV with a header, `.csv.gz`, or `-` for stdin
+    pub(crate) data: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) what: RequestArgs,
+
+    /// What becomes of a cell that is no finite number, or of a row with too few or too many cells: an error that
+    /// names line and column, or, silently, the middle of the bounds
+    #[arg(long, value_enum, default_value_t = Invalid::Error)]
+    pub(crate) invalid: Invalid,
+
+    /// Draw all randomness from this number: for tests and research only, the release is marked `seeded`
+    #[arg(long, value_name = "N")]
+    pub(crate) insecure_seed: Option<u64>,
+
+    /// Number of threads (default: all cores); results do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+
+    /// Write the model; the ending says the form
+    #[arg(long, value_name = "MODEL.json|MODEL.bin")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Write the centers as CSV
+    #[arg(long, value_name = "F.csv")]
+    pub(crate) centers_out: Option<PathBuf>,
+
+    /// Print the model as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Say nothing on stderr but warnings and errors
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// What is asked for: the flags that `fit` and `plan` share.
+#[derive(Debug, Args)]
+pub(crate) struct RequestArgs {
+    /// Number of clusters
+    #[arg(long, value_name = "K")]
+    pub(crate) clusters: usize,
+
+    /// Bound ε on the privacy loss of this run, in nats
+    #[arg(long, value_name = "E")]
+    pub(crate) epsilon: Option<f64>,
+
+    /// Slack δ; without it the guarantee is pure
+    #[arg(long, value_name = "D")]
+    pub(crate) delta: Option<f64>,
+
+    /// Bounds of each chosen column, in its own units, from public knowledge (write `--bounds=LO,HI`)
+    #[arg(long, value_name = "LO,HI", allow_hyphen_values = true, conflicts_with = "bounds_file")]
+    pub(crate) bounds: Option<String>,
+
+    /// TOML file with a table `[bounds]` of `column = [lo, hi]`; it may name more columns than are used
+    #[arg(long, value_name = "F.toml")]
+    pub(crate) bounds_file: Option<PathBuf>,
+
+    /// Columns by name, in this order (default: all)
+    #[arg(long, value_name = "a,b,…", value_delimiter = ',')]
+    pub(crate) columns: Option<Vec<String>>,
+
+    /// See `dp-cluster algorithms`
+    #[arg(long, value_name = "NAME", default_value = "dplloyd")]
+    pub(crate) algorithm: String,
+
+    /// The pairs of tables that the release must not tell apart: one row more or less, or one row replaced
+    #[arg(long, value_enum, default_value_t = Relation::AddRemove)]
+    pub(crate) relation: Relation,
+
+    /// Number of rows, where it is public knowledge; never count it
+    #[arg(long, value_name = "N")]
+    pub(crate) n_hint: Option<u64>,
+
+    /// Confirm that the algorithm is not private
+    #[arg(long)]
+    pub(crate) not_private: bool,
+
+    #[command(flatten)]
+    pub(crate) options: AlgorithmFlags,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Relation {
+    AddRemove,
+    ReplaceOne,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Invalid {
+    Error,
+    Replace,
+}
+
+/// Measure a model on data: not private, for the data holder alone.
+#[derive(Debug, Args)]
+pub(crate) struct EvaluateArgs {
+    /// A model that `fit` wrote
+    pub(crate) model: PathBuf,
+
+    /// CSV with a header, `.csv.gz`, or `-` for stdin
+    pub(crate) data: PathBuf,
+
+    /// Column with known classes: adds the adjusted Rand index and the F-measure
+    #[arg(long, value_name = "C")]
+    pub(crate) label_column: Option<String>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Label each record with its center: labels of private records are private.
+#[derive(Debug, Args)]
+pub(crate) struct PredictArgs {
+    /// A model that `fit` wrote
+    pub(crate) model: PathBuf,
+
+    /// CSV with a header, `.csv.gz`, or `-` for stdin
+    pub(crate) data: PathBuf,
+
+    /// Write the labels here instead of to stdout
+    #[arg(long, value_name = "F")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Show what models are, what they promise and how their budgets were spent.
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    /// Models that `fit` wrote; of several on the same data the total is shown too
+    #[arg(required = true)]
+    pub(crate) models: Vec<PathBuf>,
+}
+
+/// Show how a budget would be spent, from public facts alone: reads no data.
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) what: RequestArgs,
+
+    /// Number of columns, where they are not named
+    #[arg(long, value_name = "D", conflicts_with = "columns")]
+    pub(crate) dimension: Option<usize>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// List the algorithms.
+#[derive(Debug, Args)]
+pub(crate) struct AlgorithmsArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Write public synthetic data, labels last.
+#[derive(Debug, Args)]
+pub(crate) struct GenerateArgs {
+    /// mixture: σ 0.05 around centers in [-0.7, 0.7]^d, 1 apart (fits --bounds=-1,1); blobs: σ 1 around centers in
+    /// [-10, 10]^d; gauss-ball: σ 1 around centers in a ball of radius 100, 10 apart
+    #[arg(long, value_enum)]
+    pub(crate) kind: KindArg,
+
+    /// Number of records
+    #[arg(long, value_name = "N")]
+    pub(crate) records: u64,
+
+    /// Number of columns
+    #[arg(long, value_name = "D")]
+    pub(crate) dimension: usize,
+
+    /// Number of clusters
+    #[arg(long, value_name = "K")]
+    pub(crate) clusters: usize,
+
+    /// The same seed gives the same file
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: u64,
+
+    /// Write the records here; `.gz` compresses
+    #[arg(long, value_name = "F.csv")]
+    pub(crate) out: PathBuf,
+
+    /// Write the true centers here
+    #[arg(long, value_name = "F.csv")]
+    pub(crate) centers_out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KindArg {
+    Mixture,
+    Blobs,
+    GaussBall,
+}
+
+/// Print a completion script.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}

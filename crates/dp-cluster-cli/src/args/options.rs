@@ -1,0 +1,64 @@
+//! Flags that only some algorithms have. A new one is a field here, a line in `into_options`, and a line in
+//! the library's `Options`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use dp_cluster::{BudgetSchedule, Options};
+
+use crate::failure::Failure;
+use crate::input;
+
+/// Settings that only some algorithms have.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Settings of some algorithms")]
+pub(crate) struct AlgorithmFlags {
+    /// Number of rounds
+    #[arg(long, value_name = "T")]
+    iterations: Option<usize>,
+
+    /// How the budget is divided over the rounds
+    #[arg(long, value_enum)]
+    schedule: Option<Schedule>,
+
+    /// CSV of public first centers, original units
+    #[arg(long, value_name = "F.csv")]
+    init_centers: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Schedule {
+    Uniform,
+    Halving,
+    Arithmetic,
+    Trisection,
+}
+
+impl AlgorithmFlags {
+    /// The settings without what stands in files: enough to refuse a flag before anything is read.
+    pub(crate) fn without_files(&self) -> Options {
+        Options {
+            iterations: self.iterations,
+            schedule: self.schedule.map(|schedule| match schedule {
+                Schedule::Uniform => BudgetSchedule::Uniform,
+                Schedule::Halving => BudgetSchedule::Halving,
+                Schedule::Arithmetic => BudgetSchedule::Arithmetic,
+                Schedule::Trisection => BudgetSchedule::Trisection,
+            }),
+            // Its presence is what counts here.
+            init_centers: self.init_centers.as_ref().map(|_| ndarray::Array2::zeros((0, 0))),
+        }
+    }
+
+    /// All settings; `columns` says the order in files.
+    pub(crate) fn with_files(&self, columns: &[String]) -> Result<Options, Failure> {
+        let init_centers = match &self.init_centers {
+            Some(path) => Some(input::read_small(path, columns)?),
+            None => None,
+        };
+        Ok(Options {
+            init_centers,
+            ..self.without_files()
+        })
+    }
+}

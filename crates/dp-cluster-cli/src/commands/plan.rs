@@ -1,0 +1,81 @@
+//! `plan`: how a budget would be spent.
+
+use dp_cluster::FitRequest;
+use serde_json::json;
+
+use crate::args::PlanArgs;
+use crate::failure::Failure;
+use crate::output::print;
+use crate::report;
+use crate::request::Draft;
+
+pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
+    let columns = match (&args.what.columns, args.dimension) {
+        (Some(columns), _) => columns.clone(),
+        // Before names are made for them.
+        (None, Some(dimension)) if (1..=1 << 20).contains(&dimension) => {
+            (1..=dimension).map(|column| format!("x{column}")).collect()
+        }
+        (None, Some(dimension)) => {
+            return Err(Failure::usage(format!(
+                "--dimension must lie in 1..=1048576, got {dimension}"
+            )));
+        }
+        (None, None) => return Err(Failure::usage("a plan needs --columns or --dimension")),
+    };
+    if args.what.n_hint.is_none() {
+        return Err(Failure::usage("a plan needs a public number of rows: --n-hint"));
+    }
+    let draft = Draft::new(&args.what)?.or_unit_bounds();
+    let request = draft.complete(&columns, &args.what)?;
+    let plan = dp_cluster::plan(&request)?;
+    let guarantee = plan
+        .guarantee(request.relation, request.delta.get())
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let private = request.epsilon.is_some() && !request.not_private;
+    if args.json {
+        let value = json!({
+            "algorithm": request.algorithm,
+            "private": private,
+            "guarantee": private.then_some(&guarantee),
+            "ledger": plan.ledger(),
+            "parameters": plan.parameters,
+            "expected_sq_error": plan.expected_sq_error,
+            "expected_error": errors_by_column(&request, plan.expected_sq_error),
+            "notes": plan.notes,
+        });
+        return print(&format!("{value:#}\n"));
+    }
+    let mut text = format!(
+        "{}: {} clusters in {} columns, about {} rows\n",
+        request.algorithm,
+        request.n_clusters,
+        request.dimension(),
+        request.n_hint.unwrap_or_default(),
+    );
+    if private {
+        text.push_str(&format!("would spend: {}\n", report::guarantee(&guarantee)));
+        text.push_str(&report::ledger(&plan.ledger()));
+    }
+    text.push_str(&report::parameters(&plan.parameters));
+    if let Some(error) = errors_by_column(&request, plan.expected_sq_error) {
+        let columns = request.columns.iter().zip(error).map(|(column, error)| {
+            format!("{column} ± {}", report::short(error))
+        });
+        text.push_str(&format!(
+            "expected error of a center from noise alone, clusters of equal size: {}\n",
+            columns.take(20).collect::<Vec<_>>().join(", ")
+        ));
+    }
+    for note in &plan.notes {
+        text.push_str(&format!("note: {note}\n"));
+    }
+    print(&text)
+}
+
+/// The expected squared error spread evenly over columns, as a standard deviation in each column's own units.
+fn errors_by_column(request: &FitRequest, sq_error: Option<f64>) -> Option<Vec<f64>> {
+    let of_a_column = (sq_error? / request.dimension() as f64).sqrt();
+    let widths = request.bounds.iter().map(|[lo, hi]| hi / 2.0 - lo / 2.0);
+    Some(widths.map(|half| of_a_column * half).collect())
+}

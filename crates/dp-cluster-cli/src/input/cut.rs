@@ -1,0 +1,198 @@
+//! Cutting a stream of bytes into pieces that hold whole CSV records, so that pieces can be parsed side by side.
+
+use std::io::{self, Read};
+
+/// Bytes that are read at once; a piece is seldom longer.
+const PIECE: usize = 1 << 20;
+
+/// Longest record. Without a bound, one open quote would swallow the rest of a file.
+pub(crate) const MAX_RECORD: usize = 1 << 20;
+
+/// A part of the stream.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// Whole records.
+    Records { bytes: Vec<u8>, first_line: u64 },
+    /// A line that begins a record with no end in sight: an open quote, or more than [`MAX_RECORD`] bytes.
+    Broken { line: u64 },
+}
+
+/// Where in a record the scanner stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    FieldStart,
+    Plain,
+    Quoted,
+    /// After a quote inside quotes: the end of the field or one half of a doubled quote.
+    QuoteInQuoted,
+}
+
+impl State {
+    fn after(self, byte: u8) -> Self {
+        match (self, byte) {
+            (Self::Quoted, b'"') => Self::QuoteInQuoted,
+            (Self::Quoted, _) | (Self::FieldStart | Self::QuoteInQuoted, b'"') => Self::Quoted,
+            (_, b',' | b'\n' | b'\r') => Self::FieldStart,
+            _ => Self::Plain,
+        }
+    }
+}
+
+/// Cuts a reader into [`Piece`]s.
+pub(crate) struct Cutter<R> {
+    reader: R,
+    /// Bytes from the beginning of a record on.
+    buffer: Vec<u8>,
+    /// How many of them were scanned, and the state after them.
+    scanned: usize,
+    state: State,
+    /// Number of the line that the buffer begins with, from 1.
+    line: u64,
+    at_end: bool,
+    /// The rest of an overlong line is dropped.
+    skipping: bool,
+}
+
+impl<R: Read> Cutter<R> {
+    pub(crate) fn new(reader: R) -> Self {
+        Self {
+            reader,
+            buffer: Vec::new(),
+            scanned: 0,
+            state: State::FieldStart,
+            line: 1,
+            at_end: false,
+            skipping: false,
+        }
+    }
+
+    /// The first record, on its own: the header.
+    pub(crate) fn header(&mut self) -> io::Result<Option<Piece>> {
+        self.fill()?;
+        if self.buffer.starts_with(b"\xef\xbb\xbf") {
+            self.buffer.drain(..3);
+        }
+        // Blank lines before the header are no records.
+        let blank = self.buffer.iter().position(|byte| !matches!(byte, b'\n' | b'\r'));
+        self.take(blank.unwrap_or(self.buffer.len()));
+        if self.buffer.is_empty() {
+            return Ok(None);
+        }
+        let mut state = State::FieldStart;
+        for at in 0..self.buffer.len() {
+            state = state.after(self.buffer[at]);
+            if self.buffer[at] == b'\n' && state == State::FieldStart {
+                return Ok(Some(self.records_until(at + 1)));
+            }
+        }
+        if self.at_end && state != State::Quoted {
+            return Ok(Some(self.records_until(self.buffer.len())));
+        }
+        Ok(Some(Piece::Broken { line: self.line }))
+    }
+
+    /// The next piece; none at the end.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Piece>> {
+        loop {
+            if self.skipping {
+                self.skip_line()?;
+            }
+            if let Some(end) = self.scan() {
+                return Ok(Some(self.records_until(end)));
+            }
+            if self.at_end {
+                if self.buffer.is_empty() {
+                    return Ok(None);
+                }
+                if self.state != State::Quoted {
+                    return Ok(Some(self.records_until(self.buffer.len())));
+                }
+                return Ok(Some(self.broken()));
+            }
+            if self.buffer.len() > MAX_RECORD {
+                return Ok(Some(self.broken()));
+            }
+            self.fill()?;
+        }
+    }
+
+    /// Reads up to a piece more.
+    fn fill(&mut self) -> io::Result<()> {
+        let before = self.buffer.len();
+        let limit = PIECE as u64;
+        while self.buffer.len() - before < PIECE && !self.at_end {
+            let left = limit - (self.buffer.len() - before) as u64;
+            let read = (&mut self.reader).take(left).read_to_end(&mut self.buffer)?;
+            self.at_end = (read as u64) < left;
+        }
+        Ok(())
+    }
+
+    /// The end of the last whole record among the bytes not scanned yet.
+    fn scan(&mut self) -> Option<usize> {
+        let fresh = &self.buffer[self.scanned..];
+        let mut end = None;
+        if self.state != State::Quoted && !fresh.contains(&b'"') {
+            end = fresh.iter().rposition(|&byte| byte == b'\n').map(|at| self.scanned + at + 1);
+            if let Some(&last) = fresh.last() {
+                self.state = State::Plain.after(last);
+            }
+        } else {
+            for (at, &byte) in fresh.iter().enumerate() {
+                self.state = self.state.after(byte);
+                if byte == b'\n' && self.state == State::FieldStart {
+                    end = Some(self.scanned + at + 1);
+                }
+            }
+        }
+        self.scanned = self.buffer.len();
+        end
+    }
+
+    fn records_until(&mut self, end: usize) -> Piece {
+        let rest = self.buffer.split_off(end);
+        let bytes = std::mem::replace(&mut self.buffer, rest);
+        self.scanned = self.scanned.saturating_sub(end);
+        let first_line = self.line;
+        self.line += count_lines(&bytes);
+        Piece::Records { bytes, first_line }
+    }
+
+    /// Gives up on the record that the buffer begins with: its first line is dropped, the next one begins anew.
+    fn broken(&mut self) -> Piece {
+        let line = self.line;
+        self.skipping = true;
+        Piece::Broken { line }
+    }
+
+    fn skip_line(&mut self) -> io::Result<()> {
+        loop {
+            if let Some(at) = self.buffer.iter().position(|&byte| byte == b'\n') {
+                self.take(at + 1);
+                break;
+            }
+            self.take(self.buffer.len());
+            if self.at_end {
+                break;
+            }
+            self.fill()?;
+        }
+        self.skipping = false;
+        Ok(())
+    }
+
+    /// Drops bytes; what is left is scanned anew.
+    fn take(&mut self, end: usize) {
+        self.line += count_lines(&self.buffer[..end]);
+        self.buffer.drain(..end);
+        self.scanned = 0;
+        self.state = State::FieldStart;
+    }
+}
+
+fn count_lines(bytes: &[u8]) -> u64 {
+    bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+use super::*;
+
+/// Header and records, joined, with the lines of broken records.
+fn cut(bytes: &[u8]) -> (Vec<u8>, Vec<Vec<u8>>, Vec<u64>) {
+    let mut cutter = Cutter::new(bytes);
+    let Some(Piece::Records { bytes: header, .. }) = cutter.header().expect("in memory") else {
+        panic!("there is a header");
+    };
+    let (mut pieces, mut broken) = (Vec::new(), Vec::new());
+    let mut next_line = 1 + count_lines(&header);
+    while let Some(piece) = cutter.next().expect("in memory") {
+        match piece {
+            Piece::Records { bytes, first_line } => {
+                assert!(first_line >= next_line);
+                next_line = first_line + count_lines(&bytes);
+                pieces.push(bytes);
+            }
+            Piece::Broken { line } => broken.push(line),
+        }
+    }
+    (header, pieces, broken)
+}
+
+#[test]
+fn nothing_is_lost_and_pieces_end_with_records() {
+    let mut file = b"a,b\n".to_vec();
+    for i in 0..200_000 {
+        file.extend_from_slice(format!("{i},\"x\n{i}\"\n").as_bytes());
+    }
+    let (header, pieces, broken) = cut(&file);
+    assert_eq!(header, b"a,b\n");
+    assert!(pieces.len() > 2 && broken.is_empty());
+    assert_eq!([header, pieces.concat()].concat(), file);
+    for piece in &pieces {
+        assert!(piece.ends_with(b"\"\n"));
+        assert_eq!(piece.iter().filter(|&&byte| byte == b'"').count() % 2, 0);
+    }
+}
+
+#[test]
+fn a_header_may_be_quoted_over_lines_and_follow_blank_ones() {
+    let (header, pieces, _) = cut(b"\xef\xbb\xbf\r\n\n\"a\nb\",c\n1,2\n");
+    assert_eq!(header, b"\"a\nb\",c\n");
+    assert_eq!(pieces.concat(), b"1,2\n");
+}
+
+#[test]
+fn the_last_record_needs_no_line_end() {
+    let (header, pieces, _) = cut(b"a\n1\n2");
+    assert_eq!((header.as_slice(), pieces.concat().as_slice()), (&b"a\n"[..], &b"1\n2"[..]));
+    assert_eq!(cut(b"a").0, b"a");
+}
+
+#[test]
+fn an_open_quote_costs_one_line() {
+    let (_, pieces, broken) = cut(b"a\n1\n\"2\n3\n4\n");
+    assert_eq!(pieces.concat(), b"1\n3\n4\n");
+    assert_eq!(broken, [3]);
+}
+
+#[test]
+fn an_endless_line_costs_itself() {
+    let mut file = b"a\n1\n".to_vec();
+    file.extend(std::iter::repeat_n(b'7', 3 * MAX_RECORD));
+    file.extend_from_slice(b"\n2\n");
+    let (_, pieces, broken) = cut(&file);
+    assert_eq!(pieces.concat(), b"1\n2\n");
+    assert_eq!(broken, [3]);
+}
+
+#[test]
+fn an_empty_file_has_no_header() {
+    assert_eq!(Cutter::new(&b""[..]).header().expect("in memory"), None);
+    assert_eq!(Cutter::new(&b"\n\r\n"[..]).header().expect("in memory"), None);
+}
+
+#[test]
+fn states_follow_the_quoting_rules() {
+    let end = |text: &[u8]| text.iter().fold(State::FieldStart, |state, &byte| state.after(byte));
+    assert_eq!(end(b"\"a,\n"), State::Quoted);
+    assert_eq!(end(b"\"a\"\"b"), State::Quoted);
+    assert_eq!(end(b"\"a\""), State::QuoteInQuoted);
+    assert_eq!(end(b"\"a\","), State::FieldStart);
+    // A quote inside a plain field is a letter.
+    assert_eq!(end(b"5\" pipe\n"), State::FieldStart);
+}

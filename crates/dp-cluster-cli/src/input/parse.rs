@@ -1,0 +1,115 @@
+//! Pieces of CSV to rows of numbers.
+
+use csv::ByteRecord;
+
+use super::number;
+
+/// What becomes of cells and rows that are no records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Policy {
+    /// They are an error.
+    Refuse,
+    /// They become NaN, which every domain takes for the middle of its bounds.
+    Replace,
+}
+
+/// What to take from each row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// Number of cells that each row must have.
+    pub(crate) width: usize,
+    /// Indexes of the chosen columns, in order.
+    pub(crate) chosen: Vec<usize>,
+    /// Index of the column with known classes.
+    pub(crate) class: Option<usize>,
+    pub(crate) policy: Policy,
+}
+
+/// Rows of a piece.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Rows {
+    /// Row after row.
+    pub(crate) values: Vec<f64>,
+    /// Classes as written, if asked for.
+    pub(crate) classes: Vec<Vec<u8>>,
+}
+
+/// The first thing wrong with a piece; the line counts from 1 within the piece.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct BadRow {
+    pub(crate) line: u64,
+    pub(crate) fault: Fault,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// A cell (index of the column in the file) that is no finite number.
+    NotANumber(usize),
+    /// A cell that holds nothing.
+    Missing(usize),
+    /// The row ends before this column.
+    Short(usize),
+    /// The row goes on after the last column.
+    Long,
+}
+
+impl Layout {
+    /// A row of which nothing is known.
+    pub(crate) fn unknown_row(&self, rows: &mut Rows) {
+        rows.values.extend(self.chosen.iter().map(|_| f64::NAN));
+        if self.class.is_some() {
+            rows.classes.push(Vec::new());
+        }
+    }
+
+    /// Parses whole records.
+    pub(crate) fn parse(&self, bytes: &[u8]) -> Result<Rows, BadRow> {
+        let mut rows = Rows::default();
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(bytes);
+        let mut record = ByteRecord::new();
+        // Reading from memory fails on nothing: rows of any width were allowed, and bytes need not be text.
+        while reader.read_byte_record(&mut record).unwrap_or(false) {
+            if let Err(fault) = self.row(&record, &mut rows) {
+                let line = record.position().map_or(1, csv::Position::line);
+                return Err(BadRow { line, fault });
+            }
+        }
+        Ok(rows)
+    }
+
+    fn row(&self, record: &ByteRecord, rows: &mut Rows) -> Result<(), Fault> {
+        if record.len() != self.width {
+            if self.policy == Policy::Replace {
+                self.unknown_row(rows);
+                return Ok(());
+            }
+            return Err(if record.len() < self.width {
+                Fault::Short(record.len())
+            } else {
+                Fault::Long
+            });
+        }
+        for &column in &self.chosen {
+            let cell = record.get(column).unwrap_or_default();
+            let value = match (number::finite(cell), self.policy) {
+                (Some(value), _) => value,
+                (None, Policy::Replace) => f64::NAN,
+                (None, Policy::Refuse) if cell.trim_ascii().is_empty() => {
+                    return Err(Fault::Missing(column));
+                }
+                (None, Policy::Refuse) => return Err(Fault::NotANumber(column)),
+            };
+            rows.values.push(value);
+        }
+        if let Some(column) = self.class {
+            rows.classes.push(record.get(column).unwrap_or_default().to_vec());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

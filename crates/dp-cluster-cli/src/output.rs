@@ -1,0 +1,141 @@
+//! Writing: results to stdout, remarks to stderr, files as a whole or not at all.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use dp_cluster::Model;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use tempfile::NamedTempFile;
+
+use crate::failure::Failure;
+
+/// A remark on stderr. Whether anybody hears it does not matter.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// A result on stdout.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+        .map_err(|error| Failure::stdout(&error))
+}
+
+/// Writes a file as a whole: under another name in the same folder first, then moved into place.
+pub(crate) fn write_file(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let compress = path.extension().is_some_and(|ending| ending == "gz");
+    let write = || -> io::Result<()> {
+        // What is no regular file (a device, a pipe) cannot be replaced, only written to.
+        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            let mut file = fs::OpenOptions::new().write(true).open(path)?;
+            return fill(&mut file);
+        }
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let temporary = NamedTempFile::new_in(folder)?;
+        let mut writer = BufWriter::with_capacity(1 << 16, temporary);
+        if compress {
+            let mut encoder = GzEncoder::new(&mut writer, Compression::default());
+            fill(&mut encoder)?;
+            encoder.finish()?;
+        } else {
+            fill(&mut writer)?;
+        }
+        let temporary = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+        readable(&temporary, path)?;
+        temporary.as_file().sync_all()?;
+        temporary.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    write().map_err(|error| Failure::file(path, &error))
+}
+
+/// Temporary files are for their owner alone; a result keeps the rights of the file it replaces, or gets the usual
+/// ones: readable by all, as the system's mask allows.
+#[cfg(unix)]
+fn readable(temporary: &NamedTempFile, path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = match fs::metadata(path) {
+        Ok(metadata) => metadata.permissions().mode(),
+        // There is no safe way to ask for the mask: a file made the usual way shows it.
+        Err(_) => {
+            let probe = temporary.path().with_extension("mode");
+            let file = fs::OpenOptions::new().write(true).create_new(true).open(&probe)?;
+            let mode = file.metadata()?.permissions().mode();
+            fs::remove_file(&probe)?;
+            mode
+        }
+    };
+    temporary.as_file().set_permissions(fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn readable(_temporary: &NamedTempFile, _path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// The form of a model file, from its ending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ModelForm {
+    Json,
+    Binary,
+}
+
+impl ModelForm {
+    pub(crate) fn of(path: &Path) -> Result<Self, Failure> {
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("json") => Ok(Self::Json),
+            Some("bin") => Ok(Self::Binary),
+            _ => Err(Failure::usage(format!(
+                "--out: the ending of `{}` must be .json or .bin",
+                path.display()
+            ))),
+        }
+    }
+}
+
+/// Writes a model in the form that the ending of `path` says.
+pub(crate) fn write_model(path: &Path, model: &Model) -> Result<(), Failure> {
+    let bytes = match ModelForm::of(path)? {
+        ModelForm::Json => model.to_json()?.into_bytes(),
+        ModelForm::Binary => model.to_binary()?,
+    };
+    write_file(path, |file| file.write_all(&bytes))
+}
+
+/// Reads a model in either form.
+pub(crate) fn read_model(path: &Path) -> Result<Model, Failure> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    // One byte more than is accepted, so that what is too large is seen without being read.
+    let limit = dp_cluster::codec::MAX_BYTES as u64 + 1;
+    fs::File::open(path)
+        .and_then(|file| file.take(limit).read_to_end(&mut bytes))
+        .map_err(|error| Failure::file(path, &error))?;
+    Model::load(&bytes).map_err(|error| Failure::data(format!("{}: {error}", path.display())))
+}
+
+/// Writes rows of numbers under a header.
+pub(crate) fn write_table<'a>(
+    path: &Path,
+    columns: &[String],
+    rows: impl IntoIterator<Item = &'a [f64]>,
+) -> Result<(), Failure> {
+    write_file(path, |file| {
+        let mut csv = csv::Writer::from_writer(file);
+        csv.write_record(columns)?;
+        for row in rows {
+            csv.write_record(row.iter().map(f64::to_string))?;
+        }
+        csv.flush()
+    })
+}

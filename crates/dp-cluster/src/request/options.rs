@@ -1,0 +1,36 @@
+//! Settings that only some algorithms have.
+
+use lloyd_dp::schedule::BudgetSchedule;
+use ndarray::Array2;
+
+/// Declares [`Options`]: one line per setting keeps its field, its flag and the list of what was given together.
+macro_rules! options {
+    ($($(#[$doc:meta])* $field:ident: $type:ty => $flag:literal,)*) => {
+        /// Settings that only some algorithms have; each is `None` unless the caller says otherwise.
+        ///
+        /// A setting that the chosen algorithm does not have is refused, never ignored.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct Options {
+            $($(#[$doc])* pub $field: Option<$type>,)*
+        }
+
+        impl Options {
+            /// The names of all settings, as the command's flags have them.
+            pub const NAMES: &'static [&'static str] = &[$($flag),*];
+
+            /// The names of the settings that were given.
+            pub fn given(&self) -> impl Iterator<Item = &'static str> {
+                [$(self.$field.is_some().then_some($flag)),*].into_iter().flatten()
+            }
+        }
+    };
+}
+
+options! {
+    /// Number of rounds T.
+    iterations: usize => "iterations",
+    /// How the budget is divided over the rounds.
+    schedule: BudgetSchedule => "schedule",
+    /// Public first centers, shape (k, d), original units.
+    init_centers: Array2<f64> => "init-centers",
+}
