@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use dp_core::{NeighboringRelation, Session, SpendError, Value};
+use lloyd_dp::grid::GridSynopsis;
 use metric_space::{RecordSource, SourceError};
 use ndarray::Array2;
 use rand::RngCore;
@@ -108,6 +109,8 @@ pub struct Outcome {
     pub parameters: BTreeMap<String, Value>,
     /// Keys that only some models have.
     pub own: OwnKeys,
+    /// A grid synopsis that was released on the way.
+    pub synopsis: Option<GridSynopsis>,
 }
 
 /// Keys that only some models have.
@@ -159,6 +162,13 @@ impl Outcome {
     #[must_use]
     pub fn noisy_counts(mut self, counts: Option<Vec<f64>>) -> Self {
         self.noisy_counts = counts;
+        self
+    }
+
+    /// Adds a grid synopsis that was released on the way.
+    #[must_use]
+    pub fn synopsis(mut self, synopsis: GridSynopsis) -> Self {
+        self.synopsis = Some(synopsis);
         self
     }
 

@@ -3,11 +3,27 @@
 use crate::algorithm::Algorithm;
 
 mod dplloyd;
+mod failure;
+mod grid;
+mod hybrid;
 mod lloyd;
+mod privgene;
+mod sample_aggregate;
 
 /// In the order in which lists show them: private ones first.
 pub(crate) static TABLE: &[&dyn Algorithm] = &[
     &dplloyd::DpLloydBest,
     &dplloyd::DpLloydPaper,
+    &grid::UG,
+    &grid::EUG,
+    &grid::GRID_K,
+    &grid::GRID_SPARSE,
+    &hybrid::HYBRID,
+    &hybrid::HYBRID_REFINE,
+    &sample_aggregate::GKM,
+    &sample_aggregate::GKM_3K,
+    &privgene::Pgkm,
     &lloyd::Lloyd,
+    &sample_aggregate::Sag,
+    &privgene::Gene,
 ];

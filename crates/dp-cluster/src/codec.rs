@@ -4,7 +4,7 @@
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 0..8 | the magic `\x89DPCLUS\n` |
+//! | 0..8 | the magic `\x89DPCLUS\n` (a synopsis: `\x89DPSYNO\n`) |
 //! | 8..12 | format version, little endian |
 //! | 12..20 | length of the body, little endian |
 //! | 20..28 | FNV-1a (64 bits) of the body, little endian: finds accidents, not forgeries |
@@ -16,14 +16,15 @@
 //! number. The crate behind it is no longer maintained (RUSTSEC-2025-0141): it is named in this file
 //! alone, and the layout above is enough to replace it.
 
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::model::{FORMAT_VERSION, Model, ModelError};
+use crate::synopsis::Synopsis;
 
 #[cfg(test)]
 mod tests;
 
-const MAGIC: &[u8; 8] = b"\x89DPCLUS\n";
 const HEADER: usize = 28;
 
 /// Largest file that is read.
@@ -58,56 +59,98 @@ pub enum CodecError {
     Model(#[from] ModelError),
 }
 
-impl Model {
-    /// The JSON form, indented, with a newline at its end; floats in their shortest exact form.
-    ///
-    /// # Errors
-    ///
-    /// [`CodecError`] if the model is not valid.
-    pub fn to_json(&self) -> Result<String, CodecError> {
-        self.check()?;
-        let mut text = serde_json::to_string_pretty(self).map_err(|error| form(&error))?;
-        text.push('\n');
-        Ok(text)
-    }
+/// What is kept in files.
+trait Filed: Serialize + DeserializeOwned {
+    /// The first bytes of the binary form.
+    const MAGIC: &'static [u8; 8];
 
-    /// The binary form.
-    ///
-    /// # Errors
-    ///
-    /// [`CodecError`] if the model is not valid.
-    pub fn to_binary(&self) -> Result<Vec<u8>, CodecError> {
-        self.check()?;
-        let body = bincode::serde::encode_to_vec(self, config()).map_err(|error| form(&error))?;
-        let mut bytes = Vec::with_capacity(HEADER + body.len());
-        bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
-        bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&fnv1a(&body).to_le_bytes());
-        bytes.extend_from_slice(&body);
-        Ok(bytes)
-    }
+    /// Whether the content holds together.
+    fn holds(&self) -> Result<(), ModelError>;
+}
 
-    /// Reads either form and checks everything: shapes, numbers, bounds, and the ledger against the
-    /// guarantee. Never panics and never allocates more than the bytes can account for.
-    ///
-    /// # Errors
-    ///
-    /// [`CodecError`] for anything that is not a valid model.
-    pub fn load(bytes: &[u8]) -> Result<Self, CodecError> {
-        if bytes.len() > MAX_BYTES {
-            return Err(CodecError::TooLarge);
+impl Filed for Model {
+    const MAGIC: &'static [u8; 8] = b"\x89DPCLUS\n";
+
+    fn holds(&self) -> Result<(), ModelError> {
+        self.check()
+    }
+}
+
+impl Filed for Synopsis {
+    const MAGIC: &'static [u8; 8] = b"\x89DPSYNO\n";
+
+    fn holds(&self) -> Result<(), ModelError> {
+        self.check()
+    }
+}
+
+/// The public face of [`Filed`], once per type.
+macro_rules! filed {
+    ($type:ty, $what:literal, $to_json:path) => {
+        impl $type {
+            #[doc = concat!("The JSON form of a ", $what, ", with a newline at its end; floats in their shortest exact form.")]
+            ///
+            /// # Errors
+            ///
+            /// [`CodecError`] if the content is not valid.
+            pub fn to_json(&self) -> Result<String, CodecError> {
+                self.check()?;
+                let mut text = $to_json(self).map_err(|error| form(&error))?;
+                text.push('\n');
+                Ok(text)
+            }
+
+            /// The binary form.
+            ///
+            /// # Errors
+            ///
+            /// [`CodecError`] if the content is not valid.
+            pub fn to_binary(&self) -> Result<Vec<u8>, CodecError> {
+                to_binary(self)
+            }
+
+            /// Reads either form and checks everything: shapes, numbers, bounds, and the ledger against the
+            /// guarantee. Never panics and never allocates more than the bytes can account for.
+            ///
+            /// # Errors
+            ///
+            /// [`CodecError`] for anything that is not valid.
+            pub fn load(bytes: &[u8]) -> Result<Self, CodecError> {
+                load(bytes)
+            }
         }
-        let model = if bytes.starts_with(MAGIC) {
-            from_binary(bytes)?
-        } else if bytes.trim_ascii_start().starts_with(b"{") {
-            from_json(bytes)?
-        } else {
-            return Err(CodecError::Unknown);
-        };
-        model.check()?;
-        Ok(model)
+    };
+}
+
+filed!(Model, "model", serde_json::to_string_pretty);
+// One line: a synopsis has a number per cell.
+filed!(Synopsis, "synopsis", serde_json::to_string);
+
+fn to_binary<T: Filed>(value: &T) -> Result<Vec<u8>, CodecError> {
+    value.holds()?;
+    let body = bincode::serde::encode_to_vec(value, config()).map_err(|error| form(&error))?;
+    let mut bytes = Vec::with_capacity(HEADER + body.len());
+    bytes.extend_from_slice(T::MAGIC);
+    bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+    bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(&fnv1a(&body).to_le_bytes());
+    bytes.extend_from_slice(&body);
+    Ok(bytes)
+}
+
+fn load<T: Filed>(bytes: &[u8]) -> Result<T, CodecError> {
+    if bytes.len() > MAX_BYTES {
+        return Err(CodecError::TooLarge);
     }
+    let value: T = if bytes.starts_with(T::MAGIC) {
+        from_binary(bytes)?
+    } else if bytes.trim_ascii_start().starts_with(b"{") {
+        from_json(bytes)?
+    } else {
+        return Err(CodecError::Unknown);
+    };
+    value.holds()?;
+    Ok(value)
 }
 
 /// The version alone, so that a file of a later version is refused for that and not for its other keys.
@@ -124,13 +167,13 @@ fn known_version(got: u32) -> Result<(), CodecError> {
     }
 }
 
-fn from_json(bytes: &[u8]) -> Result<Model, CodecError> {
+fn from_json<T: Filed>(bytes: &[u8]) -> Result<T, CodecError> {
     let version: Versioned = serde_json::from_slice(bytes).map_err(|error| form(&error))?;
     known_version(version.format_version)?;
     serde_json::from_slice(bytes).map_err(|error| form(&error))
 }
 
-fn from_binary(bytes: &[u8]) -> Result<Model, CodecError> {
+fn from_binary<T: Filed>(bytes: &[u8]) -> Result<T, CodecError> {
     let short = || CodecError::Length {
         expected: HEADER as u64,
         got: bytes.len() as u64,

@@ -9,6 +9,7 @@ use rand::RngCore;
 use crate::algorithm::{Centers, FitError, Outcome};
 use crate::model::{FORMAT_VERSION, Model, ModelOutcome};
 use crate::request::{FitRequest, RequestError, box_domain};
+use crate::synopsis::Synopsis;
 
 /// What a fit gives: the model, and advice where the mechanism answered ⊥.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +18,8 @@ pub struct Fitted {
     pub model: Model,
     /// Why there are no centers and what may help, from public values.
     pub advice: Option<String>,
+    /// The grid synopsis that was released on the way, where there is one: free to use again.
+    pub synopsis: Option<Synopsis>,
 }
 
 /// Fits `request` to the records of `source`.
@@ -76,9 +79,12 @@ pub fn fit(
         parameters,
     };
     model.check()?;
+    let synopsis = outcome.synopsis;
+    let synopsis = synopsis.and_then(|grid| Synopsis::of(&model, grid));
     Ok(Fitted {
         model,
         advice: outcome.advice,
+        synopsis,
     })
 }
 

@@ -47,6 +47,7 @@ pub mod generate;
 pub mod model;
 pub mod plan;
 pub mod request;
+pub mod synopsis;
 mod total;
 
 pub use algorithm::FitError;
@@ -55,6 +56,7 @@ pub use fit::{Fitted, fit};
 pub use model::{Model, ModelOutcome};
 pub use plan::{Plan, plan};
 pub use request::{FitRequest, Options, RequestError};
+pub use synopsis::{Synopsis, recluster};
 pub use total::{TotalError, total_of};
 
 pub use dp_core::{

@@ -1,5 +1,6 @@
 //! Settings that only some algorithms have.
 
+use lloyd_dp::grid::Starts;
 use lloyd_dp::schedule::BudgetSchedule;
 use ndarray::Array2;
 
@@ -33,4 +34,6 @@ options! {
     schedule: BudgetSchedule => "schedule",
     /// Public first centers, shape (k, d), original units.
     init_centers: Array2<f64> => "init-centers",
+    /// Where k-means on a grid synopsis starts.
+    starts: Starts => "starts",
 }
