@@ -55,3 +55,6 @@ impl LazyUniform {
         self.bits = bits;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -72,7 +72,7 @@ fn words_next_to_the_threshold_are_decided_exactly() {
         assert!(decide(floor - 1, next) && decide(floor - 2, next));
         assert!(!decide(floor + 2, next) && !decide(floor + 3, next));
     }
-    // 2^64/e = floor + 0.26…: of the two units from floor on, the first bits to come decide.
+    // 2^64/e = floor + 0.72…: of the two units from floor on, the first bits to come decide.
     assert!(decide(floor, 0) && decide(floor + 1, 0));
     assert!(!decide(floor, u64::MAX) && !decide(floor + 1, u64::MAX));
 }

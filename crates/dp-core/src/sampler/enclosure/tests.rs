@@ -45,6 +45,14 @@ proptest! {
     }
 
     #[test]
+    fn the_counted_error_covers_the_series(n in 1_u64.., d in 1_u64.., work in 8_usize..200) {
+        let (n, d) = (UBig::from(n), UBig::from(d) << 65);
+        let (lo, hi) = small_exp_neg(n.clone(), d.clone(), work);
+        let (fine_lo, fine_hi) = small_exp_neg(n, d, work + 100);
+        prop_assert!(fine_lo <= fine_hi && (lo << 100) <= fine_lo && (hi << 100) >= fine_hi);
+    }
+
+    #[test]
     fn more_bits_refine_the_bounds(n in 1_i128..i128::MAX, d in 1_u128..u128::MAX, bits in 1_usize..400) {
         let gamma = ratio(n, d);
         let (lo, hi) = exp_neg(&gamma, bits);

@@ -159,3 +159,19 @@ fn a_seed_gives_the_same_choices_forever() {
     let choices: Vec<_> = (0..12).filter_map(|_| draw()).collect();
     assert_eq!(choices, [0, 3, 4, 0, 0, 3, 3, 4, 3, 4, 3, 4]);
 }
+
+#[test]
+fn acceptance_is_decided_at_the_exact_weight() {
+    // In units of 2^-61: 1 is 2^61, 1/e is 848272237658610659.34…, and exp(-100) far below one unit.
+    let selector = Selector::new(&[100, 99, 0], &RBig::ONE, None);
+    let accept =
+        |item, residue, next| selector.accept_exactly(item, residue, &mut Script(vec![next; 8]));
+    let floor = 848_272_237_658_610_659;
+    for next in [0, u64::MAX] {
+        assert!(accept(0, (1 << 61) - 1, next) && !accept(0, 1 << 61, next));
+        assert!(accept(1, floor - 1, next) && !accept(1, floor + 1, next));
+    }
+    // Between, the fraction decides: 0.34… of a unit is left.
+    assert!(accept(1, floor, u64::MAX / 3) && !accept(1, floor, u64::MAX / 2));
+    assert!(!accept(2, 0, 1));
+}

@@ -1,5 +1,6 @@
 use super::*;
 use crate::rng::InsecureSeededRng;
+use crate::sampler::enclosure::exp_neg;
 use crate::sampler::tests::{Script, follows, ratio};
 
 const N: usize = 100_000;
@@ -100,6 +101,8 @@ fn the_spare_bit_is_fair_and_tells_nothing_of_the_draw() {
 
 #[test]
 fn the_sure_zone_is_inside_the_exponential() {
+    let (least, _) = exp_neg(&ratio(1, PER_UNIT.into()), 64);
+    assert!(UBig::from(SURE) <= least);
     // exp(−1/16) > 1 − 1/16; the word just below is kept without more bits, the one on it is compared.
     let law = Geometric::new(&ratio(1, 1 << 40)).expect("positive");
     let kept = law.keeps(

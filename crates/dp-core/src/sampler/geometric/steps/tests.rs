@@ -53,7 +53,7 @@ fn both_paths_answer_alike_for_the_same_bits() {
 #[test]
 fn a_head_on_a_threshold_is_decided_by_the_bits_to_come() {
     let steps = Steps::new();
-    // 2^64/e = head + 0.26…: more bits of zero stay below it (16 steps are sure), more of one do not.
+    // 2^64/e = head + 0.72…: more bits of zero stay below it (16 steps are sure), more of one do not.
     let head = TABLE.thresholds[15];
     assert_eq!(steps.invert(head, &mut Script(vec![0; 4])), 16);
     assert_eq!(steps.invert(head, &mut Script(vec![u64::MAX; 4])), 15);
