@@ -275,11 +275,7 @@ pub(crate) fn at_most(value: f64, ceiling: f64) -> f64 {
 /// which it was seen to hold, or `None` if it fails at `low`.
 ///
 /// Complexity: at most 64 calls, whatever the range.
-pub(crate) fn largest_holding(
-    low: f64,
-    high: f64,
-    mut holds: impl FnMut(f64) -> bool,
-) -> Option<f64> {
+pub fn largest_holding(low: f64, high: f64, mut holds: impl FnMut(f64) -> bool) -> Option<f64> {
     // Bits of positive floats are ordered as the floats are.
     let (mut low, mut high) = (low.to_bits(), high.to_bits());
     if holds(f64::from_bits(high)) {

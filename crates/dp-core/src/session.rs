@@ -25,6 +25,7 @@ use crate::sampler;
 use crate::sensitivity::{ScoreWidth, Sensitivity};
 use crate::tape::{Deck, Edit, Output, ReplayReport, Statistic, Tape};
 
+mod charged;
 mod secret;
 pub use secret::SecretLabels;
 
@@ -424,10 +425,20 @@ impl<'rng> Session<'rng> {
         draw: impl FnOnce(&mut dyn NoiseRng, &mut [i128]),
     ) -> Result<Vec<i128>, SpendError> {
         self.accountant.spend(event.clone())?;
+        Ok(self.draw_noise(&event, statistic, draw))
+    }
+
+    /// Adds noise that was paid for.
+    fn draw_noise(
+        &mut self,
+        event: &Event,
+        statistic: &Confidential<Vec<i64>>,
+        draw: impl FnOnce(&mut dyn NoiseRng, &mut [i128]),
+    ) -> Vec<i128> {
         let exact = statistic.peek();
         let rng = &mut *self.rng;
         let output = self.deck.call(
-            &event,
+            event,
             || Statistic::Integers(exact.iter().map(|&x| i128::from(x)).collect()),
             || {
                 let mut noisy = vec![0; exact.len()];
@@ -442,7 +453,7 @@ impl<'rng> Session<'rng> {
                 Output::Integers(noisy)
             },
         );
-        Ok(output.into_integers())
+        output.into_integers()
     }
 }
 

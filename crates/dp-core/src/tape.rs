@@ -59,19 +59,35 @@ pub enum Output {
 
 impl Output {
     pub(crate) fn into_integers(self) -> Vec<i128> {
-        if let Self::Integers(values) = self { values } else { Vec::new() }
+        if let Self::Integers(values) = self {
+            values
+        } else {
+            Vec::new()
+        }
     }
 
     pub(crate) fn into_keyed(self) -> BTreeMap<Vec<i64>, i128> {
-        if let Self::Keyed(values) = self { values } else { BTreeMap::new() }
+        if let Self::Keyed(values) = self {
+            values
+        } else {
+            BTreeMap::new()
+        }
     }
 
     pub(crate) fn into_choice(self) -> Option<usize> {
-        if let Self::Choice(index) = self { index } else { None }
+        if let Self::Choice(index) = self {
+            index
+        } else {
+            None
+        }
     }
 
     pub(crate) fn into_coins(self) -> Vec<bool> {
-        if let Self::Coins(values) = self { values } else { Vec::new() }
+        if let Self::Coins(values) = self {
+            values
+        } else {
+            Vec::new()
+        }
     }
 }
 
@@ -209,8 +225,9 @@ impl Deck {
                 };
                 report.calls += 1;
                 let statistic = statistic();
+                let output = align(&call.output, &statistic, *edit);
                 compare(position, call, statistic, *edit, report);
-                align(&call.output, *edit)
+                output
             }
         }
     }
@@ -273,7 +290,13 @@ impl Deck {
 }
 
 /// Checks one replayed statistic against the recorded one.
-fn compare(position: usize, call: &Call, statistic: Statistic, edit: Edit, report: &mut ReplayReport) {
+fn compare(
+    position: usize,
+    call: &Call,
+    statistic: Statistic,
+    edit: Edit,
+    report: &mut ReplayReport,
+) {
     let covered = match (&call.statistic, &statistic) {
         (Statistic::Integers(recorded), Statistic::Integers(replayed)) => {
             call.event.sensitivity.covers(recorded, replayed)
@@ -321,25 +344,30 @@ fn keyed_covers(
     allowed.covers(&read(recorded), &read(replayed))
 }
 
-/// The recorded output as this data set sees it: per-record coins move with their records.
-fn align(output: &Output, edit: Edit) -> Output {
-    let Output::Coins(coins) = output else {
+/// The recorded output as this data set sees it: coins move with the records they belong to, and a coin that
+/// cannot fall here as it fell there falls as it must.
+fn align(output: &Output, statistic: &Statistic, edit: Edit) -> Output {
+    let (Output::Coins(coins), Statistic::Fractions(fractions)) = (output, statistic) else {
         return output.clone();
     };
     let mut coins = coins.clone();
+    // Coins of blocks, whose number is public, stay where they are: only a list per record changes its length.
     match edit {
-        Edit::Removed(at) => {
+        Edit::Removed(at) if fractions.len() < coins.len() => {
             if let Ok(at) = usize::try_from(at)
                 && at < coins.len()
             {
                 coins.remove(at);
             }
         }
-        Edit::Inserted(at) => {
+        Edit::Inserted(at) if fractions.len() > coins.len() => {
             let at = usize::try_from(at).unwrap_or(usize::MAX).min(coins.len());
             coins.insert(at, true);
         }
-        Edit::Replaced(_) => {}
+        _ => {}
+    }
+    for (coin, &(numerator, denominator)) in coins.iter_mut().zip(fractions) {
+        *coin = (*coin && numerator > 0) || numerator >= denominator;
     }
     Output::Coins(coins)
 }

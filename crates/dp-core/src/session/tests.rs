@@ -26,15 +26,15 @@ fn noise_is_added_charged_and_released() {
     let mut rng = InsecureSeededRng::new(1);
     let mut session = Session::new(budget(), ADD, &mut rng);
     let counts = Confidential::new(vec![1_000_000, -5]);
-    let noisy = session.laplace(&laplace(0.5), "counts", &counts).expect("fits");
+    let noisy = session
+        .laplace(&laplace(0.5), "counts", &counts)
+        .expect("fits");
     // At scale 2 a deviation of 200 has probability e^-100.
     assert!((noisy[0] - 1_000_000).abs() < 200 && (noisy[1] + 5).abs() < 200);
     let rho = Rho::new(0.001).expect("valid");
-    let gaussian = GaussianMechanism::calibrate(
-        L2Sensitivity::from_squared(1).expect("valid"),
-        rho,
-    )
-    .expect("drawable");
+    let gaussian =
+        GaussianMechanism::calibrate(L2Sensitivity::from_squared(1).expect("valid"), rho)
+            .expect("drawable");
     session.gaussian(&gaussian, "sums", &counts).expect("fits");
     let release = session.release(noisy);
     assert!(release.seeded);
@@ -48,7 +48,9 @@ fn a_refused_spend_draws_nothing() {
     let mut session = Session::new(budget(), ADD, &mut rng);
     let counts = Confidential::new(vec![0]);
     assert!(session.laplace(&laplace(2.5), "counts", &counts).is_err());
-    let first = session.laplace(&laplace(1.0), "counts", &counts).expect("fits");
+    let first = session
+        .laplace(&laplace(1.0), "counts", &counts)
+        .expect("fits");
     let mut rng = InsecureSeededRng::new(1);
     let mut fresh = Session::new(budget(), ADD, &mut rng);
     assert_eq!(fresh.laplace(&laplace(1.0), "counts", &counts), Ok(first));
@@ -57,10 +59,14 @@ fn a_refused_spend_draws_nothing() {
 /// A toy algorithm: releases a count and, if the noisy count is positive, one more.
 fn toy(session: &mut Session<'_>, count: i64, honest: bool) {
     let statistic = Confidential::new(vec![count]);
-    let noisy = session.laplace(&laplace(0.5), "first", &statistic).expect("fits");
+    let noisy = session
+        .laplace(&laplace(0.5), "first", &statistic)
+        .expect("fits");
     let go_on = if honest { noisy[0] > 0 } else { count > 100 };
     if go_on {
-        session.laplace(&laplace(0.5), "second", &statistic).expect("fits");
+        session
+            .laplace(&laplace(0.5), "second", &statistic)
+            .expect("fits");
     }
 }
 
@@ -111,7 +117,13 @@ fn secret_labels_follow_their_records_through_a_replay() {
     expected.remove(3);
     let replayed: Vec<u64> = (0..19).map(|index| labels.label(index)).collect();
     assert_eq!(replayed, expected);
-    assert!(session.into_report().expect("replayed").differences.is_empty());
+    assert!(
+        session
+            .into_report()
+            .expect("replayed")
+            .differences
+            .is_empty()
+    );
 }
 
 #[test]
@@ -124,8 +136,7 @@ fn selection_needs_a_candidate() {
         SelectionRule::PermuteAndFlip,
         SelectionRule::NoisyMax,
     ] {
-        let mechanism =
-            SelectionMechanism::calibrate(rule, one, Epsilon::new(0.1).expect("valid"));
+        let mechanism = SelectionMechanism::calibrate(rule, one, Epsilon::new(0.1).expect("valid"));
         let none = Confidential::new(Vec::new());
         assert_eq!(
             session.select(&mechanism, "pick", &none, None),
@@ -147,8 +158,14 @@ fn rare_keys_stay_hidden_and_common_keys_come_out() {
     )
     .expect("drawable");
     assert!(mechanism.threshold() > 10 && mechanism.threshold() < 25);
-    let counts = Confidential::new(BTreeMap::from([(vec![1, 2], 1_000), (vec![3, 4], 1), (vec![5], 0)]));
-    let released = session.threshold(&mechanism, "cells", &counts).expect("fits");
+    let counts = Confidential::new(BTreeMap::from([
+        (vec![1, 2], 1_000),
+        (vec![3, 4], 1),
+        (vec![5], 0),
+    ]));
+    let released = session
+        .threshold(&mechanism, "cells", &counts)
+        .expect("fits");
     // A false alarm has probability below 1e-7 for the rare key and e^-900 for the common one.
     assert_eq!(released.keys().collect::<Vec<_>>(), [&vec![1, 2]]);
 }
@@ -165,6 +182,60 @@ fn the_threshold_is_the_least_that_hides_a_single_record() {
         let q = (-epsilon).exp();
         let tail = |threshold: i64| q.powf((threshold - 1) as f64) / (1.0 + q);
         assert!(tail(mechanism.threshold()) <= delta * (1.0 + 1e-9));
-        assert!(mechanism.threshold() == 2 || tail(mechanism.threshold() - 1) > delta * (1.0 - 1e-6));
+        assert!(
+            mechanism.threshold() == 2 || tail(mechanism.threshold() - 1) > delta * (1.0 - 1e-6)
+        );
     }
+}
+
+/// A charge, and draws under it.
+fn charged(session: &mut Session<'_>, kept: &[(u64, u64)]) -> (Vec<usize>, Vec<bool>, i128) {
+    let loss = crate::guarantee::Loss::Pure(Epsilon::new(1.0).expect("valid"));
+    let event = Event::new("theorem", Sensitivity::ByTheorem, ADD, loss);
+    let charge = session.charge(event).expect("fits");
+    let sample = session.sample_charged(&charge, "sample", 4, 10);
+    let coins = session.filter_charged(&charge, &Confidential::new(kept.to_vec()));
+    let mechanism = AdditiveMechanism::Laplace(laplace(1.0));
+    let one = Sensitivity::L1(1);
+    let count = Confidential::new(vec![kept.len() as i64]);
+    let noisy = session.add_noise_charged(&charge, &mechanism, "count", one, &count);
+    (sample, coins.expose_to_data_holder(), noisy[0])
+}
+
+#[test]
+fn draws_under_a_charge_cost_nothing_more_and_are_replayed() {
+    let mut rng = InsecureSeededRng::new(11);
+    let mut session = Session::new(budget(), ADD, &mut rng).recorded();
+    let all = [(1, 2), (0, 2), (2, 2), (1, 2)];
+    let first = charged(&mut session, &all);
+    assert_eq!(session.ledger().events().len(), 1);
+    assert!(!first.1[1] && first.1[2]);
+    let distinct: std::collections::BTreeSet<_> = first.0.iter().collect();
+    assert!(distinct.len() == 4 && first.0.iter().all(|&i| i < 10));
+    let tape = session.into_tape().expect("recorded");
+    // The number of coins is the same: they stay in place, and what cannot fall as recorded falls as it must.
+    let mut rng = InsecureSeededRng::new(12);
+    let mut session = Session::new(budget(), ADD, &mut rng).replayed(&tape, Edit::Removed(0));
+    let second = charged(&mut session, &[(2, 2), (2, 2), (0, 2), (1, 2)]);
+    assert_eq!((first.0, first.1[3], first.2), (second.0, second.1[3], second.2));
+    assert_eq!(second.1[..3], [true, true, false]);
+    assert!(session.into_report().expect("replayed").differences.is_empty());
+}
+
+/// Each of the 12 ordered pairs of 4 has probability 1/12: χ² with 11 degrees of freedom exceeds 45 with
+/// probability below 1e-5.
+#[test]
+fn samples_without_replacement_are_uniform_in_order() {
+    let mut rng = InsecureSeededRng::new(13);
+    let mut session = Session::new(budget(), ADD, &mut rng);
+    let loss = crate::guarantee::Loss::Pure(Epsilon::new(1.0).expect("valid"));
+    let event = Event::new("theorem", Sensitivity::ByTheorem, ADD, loss);
+    let charge = session.charge(event).expect("fits");
+    let mut counts = BTreeMap::new();
+    for _ in 0..12_000 {
+        let sample = session.sample_charged(&charge, "sample", 2, 4);
+        *counts.entry(sample).or_insert(0.0) += 1.0;
+    }
+    let statistic: f64 = counts.values().map(|n: &f64| (n - 1000.0).powi(2) / 1000.0).sum();
+    assert!(counts.len() == 12 && statistic < 45.0, "{statistic}");
 }

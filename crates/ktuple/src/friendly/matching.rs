@@ -1,0 +1,152 @@
+//! When two tuples match, and what follows for sets whose members have matches in common.
+//!
+//! For a tuple X let D_i(X) be the distance of x_i to the nearest other point of X. X and Y *match* with ratio γ if there
+//! is a bijection π with ‖x_i − y_π(i)‖ ≤ γ·min(D_i(X), D_π(i)(Y)) for all i; a void tuple matches none. The relation is
+//! symmetric and, void tuples aside, reflexive. Let X and Y both match Z, γ ≤ 1/5, points numbered so that the
+//! bijections are identities. Then (`docs/proofs/friendly-core.md`, Lemma 1)
+//!
+//! 1. D_i(X) ≤ (1 + 2γ)·D_i(Z) and the reverse, so ln D_i differs by at most κ = 2·ln(1 + 2γ) between X and Y;
+//! 2. ‖x_i − y_i‖ ≤ γ·(D_i(X) + D_i(Y));
+//! 3. y_i is the point of Y nearest to x_i: all tuples of a friendly set sort points into the same k clusters.
+//!
+//! Squares of lattice distances are integers, so matching is decided exactly.
+
+use rayon::prelude::*;
+
+use crate::error::ParamsError;
+use crate::tuples::{Tuples, sq_distance, sq_gaps};
+
+/// Bits of the fraction that a ratio is stored as.
+const RATIO_BITS: u32 = 20;
+
+/// γ, the largest distance of matched points relative to the distance to other points: a multiple of 2^-20 in (0, 1/5].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatchRatio(u32);
+
+impl MatchRatio {
+    /// 1/12.
+    pub const DEFAULT: Self = Self((1 << RATIO_BITS) / 12);
+
+    /// Checks `ratio` and rounds it down to a multiple of 2^-20.
+    ///
+    /// # Errors
+    ///
+    /// [`ParamsError::Range`] unless 2^-20 ≤ `ratio` ≤ 1/5.
+    pub fn new(ratio: f64) -> Result<Self, ParamsError> {
+        let scaled = ratio * f64::from(1_u32 << RATIO_BITS);
+        if scaled >= 1.0 && ratio <= 0.2 {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "between 1 and 2^20"
+            )]
+            return Ok(Self(scaled as u32));
+        }
+        Err(ParamsError::Range {
+            name: "match_ratio",
+            low: 0.0,
+            high: 0.2,
+            got: ratio,
+        })
+    }
+
+    /// The ratio.
+    #[must_use]
+    pub fn get(self) -> f64 {
+        f64::from(self.0) / f64::from(1_u32 << RATIO_BITS)
+    }
+
+    /// κ, by which ln D_i differs at most within a friendly set.
+    #[must_use]
+    pub fn kappa(self) -> f64 {
+        2.0 * libm::log1p(2.0 * self.get())
+    }
+
+    /// The largest squared distance within γ of a squared gap: ⌊γ²·D²⌋, exactly.
+    fn limit(self, sq_gap: u64) -> u64 {
+        let product = u128::from(self.0) * u128::from(self.0) * u128::from(sq_gap);
+        u64::try_from(product >> (2 * RATIO_BITS)).unwrap_or(u64::MAX)
+    }
+}
+
+/// For each point of each tuple, how far (squared) its partner may be.
+struct Limits {
+    n_clusters: usize,
+    limits: Vec<u64>,
+}
+
+impl Limits {
+    fn new(tuples: &Tuples, ratio: MatchRatio) -> Self {
+        let shape = tuples.shape();
+        let all = (0..tuples.len()).into_par_iter().map(|t| {
+            let gaps = sq_gaps(tuples.tuple(t), shape.dimension);
+            gaps.into_iter().map(|gap| ratio.limit(gap)).collect()
+        });
+        let all: Vec<Vec<u64>> = all.collect();
+        Self {
+            n_clusters: shape.n_clusters,
+            limits: all.concat(),
+        }
+    }
+
+    fn of(&self, t: usize) -> &[u64] {
+        &self.limits[t * self.n_clusters..(t + 1) * self.n_clusters]
+    }
+}
+
+/// Whether tuples `a` and `b` match; O(k·d) where points stand in about the same order, O(k²·d) at most.
+///
+/// A point has at most one possible partner and a partner serves one point (γ < 1/2), so the first that is found is the
+/// bijection's.
+fn matches(tuples: &Tuples, limits: &Limits, a: usize, b: usize) -> bool {
+    if tuples.is_void(a) || tuples.is_void(b) {
+        return false;
+    }
+    let (of_a, of_b) = (limits.of(a), limits.of(b));
+    let k = of_a.len();
+    let found = |i: usize, j: usize| {
+        sq_distance(tuples.point(a, i), tuples.point(b, j)) <= of_a[i].min(of_b[j])
+    };
+    (0..k).all(|i| found(i, i) || (0..k).any(|j| j != i && found(i, j)))
+}
+
+/// a_i, the number of tuples that match tuple i among the other t − 1: private.
+///
+/// Complexity: O(t²·k·d) to O(t²·k²·d), in parallel.
+#[must_use]
+pub(crate) fn match_counts(tuples: &Tuples, ratio: MatchRatio) -> Vec<u64> {
+    if tuples.shape().n_clusters < 2 {
+        // One point has no neighbor to measure by: nothing matches.
+        return vec![0; tuples.len()];
+    }
+    let limits = Limits::new(tuples, ratio);
+    counts(tuples.len(), |a, b| matches(tuples, &limits, a, b))
+}
+
+/// The number of others that each of `n` things relates to, by a symmetric relation.
+pub(super) fn counts(n: usize, related: impl Fn(usize, usize) -> bool + Sync) -> Vec<u64> {
+    let add = |mut total: Vec<u64>, part: Vec<u64>| {
+        for (total, part) in total.iter_mut().zip(part) {
+            *total += part;
+        }
+        total
+    };
+    (0..n)
+        .into_par_iter()
+        .fold(
+            || vec![0; n],
+            |mut counts, a| {
+                for b in 0..a {
+                    if related(a, b) {
+                        counts[a] += 1;
+                        counts[b] += 1;
+                    }
+                }
+                counts
+            },
+        )
+        .reduce(|| vec![0; n], add)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! Parameters of `PrivatekMeans`, checked once.
+
+use dp_core::{Budget, Event, NeighboringRelation, Session};
+use rand::RngCore;
+
+use super::PrivateKMeans;
+use super::refine::Refine;
+use crate::aggregator::{Aggregate, TupleAggregator, TupleSpend};
+use crate::blocks::Sampling;
+use crate::error::{FitError, ParamsError};
+use crate::friendly::FriendlyCore;
+use crate::tuples::{TupleShape, Tuples};
+
+/// The private k-tuple clustering of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Aggregator {
+    /// FriendlyCore, the default.
+    FriendlyCore(FriendlyCore),
+}
+
+impl Default for Aggregator {
+    fn default() -> Self {
+        Self::FriendlyCore(FriendlyCore::default())
+    }
+}
+
+impl Aggregator {
+    fn inner(&self) -> &dyn TupleAggregator {
+        match self {
+            Self::FriendlyCore(core) => core,
+        }
+    }
+}
+
+impl TupleAggregator for Aggregator {
+    fn name(&self) -> &'static str {
+        self.inner().name()
+    }
+
+    fn tuples_needed(&self, shape: TupleShape, budget: Budget) -> Result<u64, ParamsError> {
+        self.inner().tuples_needed(shape, budget)
+    }
+
+    fn plan(
+        &self,
+        shape: TupleShape,
+        relation: NeighboringRelation,
+        spend: TupleSpend,
+    ) -> Result<Vec<Event>, ParamsError> {
+        self.inner().plan(shape, relation, spend)
+    }
+
+    fn aggregate(
+        &self,
+        tuples: &Tuples,
+        spend: TupleSpend,
+        session: &mut Session<'_>,
+        public: &mut dyn RngCore,
+    ) -> Result<Aggregate, FitError> {
+        self.inner().aggregate(tuples, spend, session, public)
+    }
+}
+
+/// Unchecked parameters of `PrivatekMeans`; [`check`](Self::check) turns them into a [`PrivateKMeans`].
+#[derive(Clone, Debug, PartialEq)]
+#[must_use = "parameters do nothing until `check` is called"]
+pub struct PrivateKMeansParams {
+    pub(super) n_clusters: usize,
+    pub(super) budget: Budget,
+    pub(super) aggregator: Aggregator,
+    pub(super) n_blocks: Option<usize>,
+    pub(super) sampling: Sampling,
+    pub(super) n_restarts: usize,
+    pub(super) tuple_share: f64,
+    pub(super) refine: Refine,
+    pub(super) n_hint: Option<u64>,
+}
+
+impl PrivateKMeansParams {
+    /// FriendlyCore on disjoint blocks, as many as it needs.
+    pub fn new(n_clusters: usize, budget: Budget) -> Self {
+        Self {
+            n_clusters,
+            budget,
+            aggregator: Aggregator::default(),
+            n_blocks: None,
+            sampling: Sampling::Disjoint,
+            n_restarts: 4,
+            tuple_share: 0.75,
+            refine: Refine::default(),
+            n_hint: None,
+        }
+    }
+
+    /// Sets the private k-tuple clustering.
+    pub fn aggregator(mut self, aggregator: Aggregator) -> Self {
+        self.aggregator = aggregator;
+        self
+    }
+
+    /// Sets t, the number of blocks (default: from the budget, and from `n_hint` if there is one).
+    pub const fn n_blocks(mut self, n_blocks: Option<usize>) -> Self {
+        self.n_blocks = n_blocks;
+        self
+    }
+
+    /// Sets how records get into blocks.
+    pub const fn sampling(mut self, sampling: Sampling) -> Self {
+        self.sampling = sampling;
+        self
+    }
+
+    /// Sets the number of k-means++ starts in each block (default 4).
+    pub const fn n_restarts(mut self, n_restarts: usize) -> Self {
+        self.n_restarts = n_restarts;
+        self
+    }
+
+    /// Sets the share of ε and of δ that the tuples get, in (0, 1) (default 0.75; with replacement it is as printed).
+    pub const fn tuple_share(mut self, share: f64) -> Self {
+        self.tuple_share = share;
+        self
+    }
+
+    /// Sets how centers are refined on all records.
+    pub const fn refine(mut self, refine: Refine) -> Self {
+        self.refine = refine;
+        self
+    }
+
+    /// Sets the number of records as publicly known; needed with replacement, else it improves the number of blocks.
+    pub const fn n_hint(mut self, n_hint: Option<u64>) -> Self {
+        self.n_hint = n_hint;
+        self
+    }
+
+    /// Checks every field once.
+    ///
+    /// # Errors
+    ///
+    /// The [`ParamsError`] of the first field that is out of range.
+    pub fn check(self) -> Result<PrivateKMeans, ParamsError> {
+        let Self {
+            n_clusters,
+            budget,
+            aggregator: _, // checked when it was made
+            n_blocks,
+            sampling,
+            n_restarts,
+            tuple_share,
+            refine,
+            n_hint,
+        } = &self;
+        let count = |name, got: u64| {
+            let refused = ParamsError::Count {
+                name,
+                least: 1,
+                got,
+            };
+            if got == 0 { Err(refused) } else { Ok(()) }
+        };
+        if *n_clusters == 0 {
+            return Err(ParamsError::NoClusters);
+        }
+        if budget.delta.is_zero() {
+            return Err(ParamsError::NoDelta);
+        }
+        count("n_blocks", n_blocks.map_or(1, |t| t as u64))?;
+        count("n_restarts", *n_restarts as u64)?;
+        count("n_hint", n_hint.unwrap_or(1))?;
+        if let Sampling::WithReplacement { block_size } = sampling {
+            count("block_size", *block_size)?;
+        }
+        if !(*tuple_share > 0.0 && *tuple_share < 1.0) {
+            return Err(ParamsError::Range {
+                name: "tuple_share",
+                low: 0.0,
+                high: 1.0,
+                got: *tuple_share,
+            });
+        }
+        refine.check()?;
+        Ok(PrivateKMeans { params: self })
+    }
+}

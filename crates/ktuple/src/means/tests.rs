@@ -1,0 +1,201 @@
+use dp_core::rng::InsecureSeededRng;
+use dp_core::tape::{Edit, Tape};
+use dp_core::{Budget, Delta, Epsilon, NeighboringRelation, Session};
+use metric_space::{BoxDomain, Frame, FramedSource, Lattice};
+use ndarray::Array2;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::blocks::Sampling;
+use crate::error::ParamsError;
+
+fn budget() -> Budget {
+    Budget::approx(
+        Epsilon::new(1.0).expect("valid"),
+        Delta::new(1e-6).expect("valid"),
+    )
+}
+
+fn frame() -> Frame {
+    let domain = BoxDomain::new(vec![-100.0; 2], vec![100.0; 2]).expect("valid");
+    Frame::new(domain, Lattice::default())
+}
+
+const PLACES: [[f64; 2]; 3] = [[-60.0, -50.0], [70.0, 0.0], [-20.0, 80.0]];
+
+fn records(n: usize, seed: u64) -> Array2<f64> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    Array2::from_shape_fn((n, 2), |(i, j)| {
+        PLACES[i % 3][j] + rng.random_range(-2.0..2.0)
+    })
+}
+
+fn fit(
+    means: &PrivateKMeans,
+    records: &Array2<f64>,
+    relation: NeighboringRelation,
+    replay: Option<(&Tape, Edit)>,
+) -> (
+    KMeansOutcome,
+    Option<Tape>,
+    Option<dp_core::tape::ReplayReport>,
+) {
+    let frame = frame();
+    let mut rng = InsecureSeededRng::new(5);
+    let session = Session::new(budget(), relation, &mut rng);
+    let mut session = match replay {
+        None => session.recorded(),
+        Some((tape, edit)) => session.replayed(tape, edit),
+    };
+    let mut public = ChaCha8Rng::seed_from_u64(1);
+    let source = FramedSource::new(records, &frame);
+    let outcome = means.fit(&source, &mut session, &mut public).expect("fits");
+    assert!(session.guarantee().epsilon <= 1.0 && session.guarantee().delta <= 1e-6);
+    match replay {
+        None => (outcome, session.into_tape(), None),
+        Some(_) => (outcome, None, session.into_report()),
+    }
+}
+
+#[test]
+fn separated_groups_are_found_under_both_relations() {
+    let means = PrivateKMeansParams::new(3, budget())
+        .check()
+        .expect("valid");
+    let records = records(40_000, 1);
+    for relation in NeighboringRelation::ALL {
+        let (outcome, ..) = fit(&means, &records, relation, None);
+        let KMeansOutcome::Released {
+            centers,
+            noisy_counts,
+        } = outcome
+        else {
+            panic!("refused under {relation}");
+        };
+        for (center, count) in centers.outer_iter().zip(noisy_counts) {
+            let (x, y) = (center[0] * 100.0, center[1] * 100.0);
+            let error = PLACES.map(|place| (x - place[0]).hypot(y - place[1]));
+            assert!(error.iter().any(|&error| error < 0.2), "{x} {y}");
+            assert!((count - 13_333.0).abs() < 3000.0, "{count}");
+        }
+    }
+}
+
+#[test]
+fn records_without_groups_are_refused_and_odd_records_do_no_harm() {
+    let means = PrivateKMeansParams::new(3, budget())
+        .check()
+        .expect("valid");
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    let mut noise = Array2::from_shape_fn((20_000, 2), |_| rng.random_range(-100.0..100.0));
+    noise[(0, 0)] = f64::NAN;
+    noise[(1, 0)] = f64::INFINITY;
+    let (outcome, ..) = fit(&means, &noise, NeighboringRelation::AddRemove, None);
+    assert!(matches!(outcome, KMeansOutcome::Refused(_)));
+    for n in [0, 1, 2] {
+        let few = Array2::from_shape_fn((n, 2), |at| noise[at]);
+        let (outcome, ..) = fit(&means, &few, NeighboringRelation::AddRemove, None);
+        assert!(matches!(outcome, KMeansOutcome::Refused(_)));
+    }
+}
+
+#[test]
+fn one_cluster_needs_no_tuples() {
+    let means = PrivateKMeansParams::new(1, budget())
+        .check()
+        .expect("valid");
+    let records = records(3_000, 3);
+    let (outcome, ..) = fit(&means, &records, NeighboringRelation::AddRemove, None);
+    let KMeansOutcome::Released { centers, .. } = outcome else {
+        panic!("refused")
+    };
+    assert!(
+        (centers[(0, 0)] * 100.0 + 3.3).abs() < 3.0 && (centers[(0, 1)] * 100.0 - 10.0).abs() < 3.0
+    );
+}
+
+/// Control flow and statistics on neighbors, under both relations and for a record far from all others.
+#[test]
+fn replays_on_neighbors_stay_inside_the_declared_sensitivities() {
+    let means = PrivateKMeansParams::new(3, budget())
+        .check()
+        .expect("valid");
+    let all = records(30_000, 4);
+    let (_, tape, _) = fit(&means, &all, NeighboringRelation::AddRemove, None);
+    let tape = tape.expect("recorded");
+    for at in [0_usize, 7, 29_999] {
+        let mut fewer = all.clone();
+        fewer.remove_index(ndarray::Axis(0), at);
+        let replay = Some((&tape, Edit::Removed(at as u64)));
+        let report = fit(&means, &fewer, NeighboringRelation::AddRemove, replay)
+            .2
+            .expect("replayed");
+        assert!(report.differences.is_empty(), "{:?}", report.differences);
+    }
+    let (_, tape, _) = fit(&means, &all, NeighboringRelation::ReplaceOne, None);
+    let tape = tape.expect("recorded");
+    for value in [[100.0, -100.0], [70.0, 0.0], [f64::NAN, f64::NEG_INFINITY]] {
+        let mut moved = all.clone();
+        moved[(12, 0)] = value[0];
+        moved[(12, 1)] = value[1];
+        let replay = Some((&tape, Edit::Replaced(12)));
+        let report = fit(&means, &moved, NeighboringRelation::ReplaceOne, replay)
+            .2
+            .expect("replayed");
+        assert!(report.differences.is_empty(), "{:?}", report.differences);
+    }
+}
+
+#[test]
+fn sampling_with_replacement_keeps_the_printed_budgets() {
+    let params = PrivateKMeansParams::new(3, budget())
+        .sampling(Sampling::WithReplacement { block_size: 12 })
+        .n_blocks(Some(6_000))
+        .n_hint(Some(150_000));
+    let means = params.clone().check().expect("valid");
+    let frame = frame();
+    assert_eq!(
+        means.plan(&frame, NeighboringRelation::AddRemove),
+        Err(ParamsError::ReplacementNeedsReplaceOne)
+    );
+    let events = means
+        .plan(&frame, NeighboringRelation::ReplaceOne)
+        .expect("fits");
+    let total = dp_core::accountant::total(
+        &events.into_iter().collect(),
+        NeighboringRelation::ReplaceOne,
+        1e-6,
+    )
+    .expect("adds up");
+    // 6·(1/6)·72,000/150,000 for the tuples and 1/6 for the averages.
+    assert!(total.epsilon < 0.48 + 0.167, "{}", total.epsilon);
+    let few = params.n_hint(Some(100_000)).check().expect("valid");
+    assert!(matches!(
+        few.plan(&frame, NeighboringRelation::ReplaceOne),
+        Err(ParamsError::TooFewRecords {
+            needed: 144_000,
+            ..
+        })
+    ));
+}
+
+#[test]
+fn parameters_out_of_range_are_refused() {
+    let new = || PrivateKMeansParams::new(3, budget());
+    assert!(PrivateKMeansParams::new(0, budget()).check().is_err());
+    assert!(
+        PrivateKMeansParams::new(3, Budget::pure(budget().epsilon))
+            .check()
+            .is_err()
+    );
+    assert!(new().n_blocks(Some(0)).check().is_err());
+    assert!(new().tuple_share(1.0).check().is_err());
+    assert!(new().n_restarts(0).check().is_err());
+    let refine = |n_rounds, scale_min| Refine {
+        n_rounds,
+        scale_min,
+    };
+    assert!(new().refine(refine(0, 0.1)).check().is_err());
+    assert!(new().refine(refine(1, f64::NAN)).check().is_err());
+}

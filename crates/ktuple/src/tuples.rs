@@ -1,0 +1,195 @@
+//! Tuples of k points on a lattice, and the exact geometry between them.
+//!
+//! Distances are compared as squared integers, so that every predicate of this crate is decided exactly and is a function
+//! of the tuples that it speaks of alone.
+
+use dp_core::rounding::split;
+use metric_space::{Frame, Lattice};
+use ndarray::ArrayView2;
+
+#[cfg(test)]
+mod tests;
+
+/// Public facts about a list of tuples: all that a plan may depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TupleShape {
+    /// t, the number of tuples: public.
+    pub n_tuples: usize,
+    /// k, the number of points in each.
+    pub n_clusters: usize,
+    /// d, the number of coordinates of each point.
+    pub dimension: usize,
+    /// The lattice of the coordinates, which lie in [-1, 1].
+    pub lattice: Lattice,
+}
+
+/// t tuples of k points each, on a public lattice in [-1, 1]^d.
+///
+/// The order of the points inside a tuple means nothing. A tuple whose points are not all different is *void*: it partitions
+/// nothing and matches nothing (with k = 1 no tuple is void but one that was pushed as such). Whatever cannot be put on the lattice (a
+/// coordinate that is not finite or lies outside [-1, 1]) makes the whole tuple void, a fixed public value.
+///
+/// # Shapes and units
+///
+/// Coordinates are integers in lattice units, tuple after tuple, point after point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tuples {
+    n_clusters: usize,
+    dimension: usize,
+    lattice: Lattice,
+    units: Vec<i32>,
+    void: Vec<bool>,
+}
+
+impl Tuples {
+    /// No tuples yet, of `n_clusters` points in `dimension` columns (each at least 1).
+    #[must_use]
+    pub fn new(n_clusters: usize, dimension: usize, lattice: Lattice) -> Self {
+        Self {
+            n_clusters: n_clusters.max(1),
+            dimension: dimension.max(1),
+            lattice,
+            units: Vec::new(),
+            void: Vec::new(),
+        }
+    }
+
+    /// Adds a tuple of shape (k, d) in scaled coordinates, each rounded to the lattice.
+    ///
+    /// Another shape, or a coordinate that is not in [-1, 1], makes it void.
+    pub fn push(&mut self, points: ArrayView2<'_, f64>) {
+        let fits = points.dim() == (self.n_clusters, self.dimension)
+            && points.iter().all(|x| (-1.0..=1.0).contains(x));
+        if fits {
+            let lattice = self.lattice;
+            self.units
+                .extend(points.iter().map(|&x| lattice.quantize(x)));
+            let distinct = self.n_clusters == 1 || {
+                let tuple = &self.units[self.units.len() - self.n_clusters * self.dimension..];
+                sq_gaps(tuple, self.dimension).iter().all(|&gap| gap > 0)
+            };
+            self.void.push(!distinct);
+        } else {
+            self.push_void();
+        }
+    }
+
+    /// Adds a tuple given as points in scaled coordinates inside a frame's domain, rounded as records are.
+    pub fn push_centers(&mut self, frame: &Frame, centers: ArrayView2<'_, f64>) {
+        let finite = centers.iter().all(|x| x.is_finite());
+        if !finite || centers.dim() != (self.n_clusters, self.dimension) {
+            return self.push_void();
+        }
+        let mut rounded = ndarray::Array2::zeros(centers.dim());
+        for (center, mut out) in centers.outer_iter().zip(rounded.outer_iter_mut()) {
+            let units = frame.quantize_center(&center.to_vec());
+            for (x, units) in out.iter_mut().zip(units) {
+                *x = frame.lattice().to_f64(i64::from(units));
+            }
+        }
+        self.push(rounded.view());
+    }
+
+    /// Adds the void tuple: all points at the origin.
+    pub fn push_void(&mut self) {
+        self.units
+            .resize(self.units.len() + self.n_clusters * self.dimension, 0);
+        self.void.push(true);
+    }
+
+    /// The public facts.
+    #[must_use]
+    pub fn shape(&self) -> TupleShape {
+        TupleShape {
+            n_tuples: self.len(),
+            n_clusters: self.n_clusters,
+            dimension: self.dimension,
+            lattice: self.lattice,
+        }
+    }
+
+    /// t, the number of tuples.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.void.len()
+    }
+
+    /// Is there no tuple?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.void.is_empty()
+    }
+
+    /// The k·d coordinates of tuple `t`, in lattice units.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such tuple.
+    #[must_use]
+    pub fn tuple(&self, t: usize) -> &[i32] {
+        let width = self.n_clusters * self.dimension;
+        &self.units[t * width..(t + 1) * width]
+    }
+
+    /// The d coordinates of point `i` of tuple `t`, in lattice units.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such point.
+    #[must_use]
+    pub fn point(&self, t: usize, i: usize) -> &[i32] {
+        &self.tuple(t)[i * self.dimension..(i + 1) * self.dimension]
+    }
+
+    /// Whether tuple `t` is void.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such tuple.
+    #[must_use]
+    pub fn is_void(&self, t: usize) -> bool {
+        self.void[t]
+    }
+}
+
+/// ‖x − y‖² in squared lattice units, exactly: coordinates have at most 22 bits and a sign.
+#[must_use]
+pub(crate) fn sq_distance(x: &[i32], y: &[i32]) -> u64 {
+    let terms = x.iter().zip(y).map(|(&a, &b)| {
+        let difference = i64::from(a - b);
+        (difference * difference).unsigned_abs()
+    });
+    terms.sum()
+}
+
+/// D_i² for each point of a tuple: the squared distance to its nearest companion; empty for k = 1.
+#[must_use]
+pub(crate) fn sq_gaps(tuple: &[i32], dimension: usize) -> Vec<u64> {
+    let points: Vec<&[i32]> = tuple.chunks_exact(dimension).collect();
+    if points.len() < 2 {
+        return Vec::new();
+    }
+    let mut gaps = vec![u64::MAX; points.len()];
+    for (i, x) in points.iter().enumerate() {
+        for (j, y) in points.iter().enumerate().take(i) {
+            let gap = sq_distance(x, y);
+            gaps[i] = gaps[i].min(gap);
+            gaps[j] = gaps[j].min(gap);
+        }
+    }
+    gaps
+}
+
+/// Index of the point of `tuple` nearest to `x`, ties to the lowest.
+#[must_use]
+pub(crate) fn nearest(tuple: &[i32], x: &[i32]) -> usize {
+    let points = tuple.chunks_exact(x.len().max(1)).enumerate();
+    let best = points.min_by_key(|(i, point)| (sq_distance(point, x), *i));
+    best.map_or(0, |(i, _)| i)
+}
+
+/// Splits a positive number in two by a share of the first, rounded down.
+pub(crate) fn share(total: f64, first: f64) -> (f64, f64) {
+    let parts = split(total, &[first, 1.0 - first]);
+    (parts[0], parts[1])
+}
