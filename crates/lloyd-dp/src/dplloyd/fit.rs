@@ -59,7 +59,7 @@ impl DpLloyd {
             .enumerate()
         {
             let bound = params.bound(frame, t, &origin);
-            match params.mechanisms(frame, relation, t, spend, &bound)? {
+            match params.mechanisms(frame, relation, spend, &bound)? {
                 Mechanisms::Joint(joint) => events.push(joint.event(relation, "counts and sums")),
                 Mechanisms::Apart { counts, sums } => {
                     events.push(counts.event(relation, "counts"));
@@ -103,7 +103,7 @@ impl DpLloyd {
             let lattice_centers =
                 LatticeCenters::new(frame, &centers).ok_or(ParamsError::NoClusters)?;
             let bound = params.bound(frame, t, &lattice_centers.units);
-            let mechanisms = params.mechanisms(frame, relation, t, spend, &bound)?;
+            let mechanisms = params.mechanisms(frame, relation, spend, &bound)?;
             let term = match (params.sums, &bound) {
                 (Sums::BoundedRadius(_), Bound::Radius(radius)) => Term::Clipped(*radius),
                 (Sums::CenterRelative, _) => Term::Difference,

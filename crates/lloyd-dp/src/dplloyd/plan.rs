@@ -13,6 +13,9 @@ use crate::schedule::{CENTER_SPREAD, minimum_epsilon};
 /// Share of ε that a noisy count of the records takes where a schedule needs one and no size is public.
 pub(super) const SIZE_SHARE: f64 = 0.02;
 
+/// Distance that a center still has to go in an iteration, in units of the bound of a difference.
+const SETTLING: f64 = 0.6;
+
 /// How far one record can move a sum, in lattice units.
 #[derive(Clone, Debug)]
 pub(super) enum Bound {
@@ -71,21 +74,21 @@ impl Split {
     /// *Laplace* (shares of ε): minimizing d/ε_i² + μ²/ε_0² subject to d·ε_i + ε_0 = ε_t, with μ the
     /// length of a cluster's mean in units of one coordinate's bound, gives ε_0 : ε_i = ∛μ² : 1. *Gaussian*
     /// (shares of ρ): ρ_0 : ρ_s = μ : d in the box, μ : √d for differences clipped to length R, μ in units of R.
-    /// For sums from the origin μ² = 4dρ² with ρ = 0.225 (Su et al. 2017). For differences to the current center μ is the
-    /// distance that the center still has to go: it is taken to fall from half of the bound by halves, to a
-    /// sixteenth at least.
-    pub(super) fn count_share(self, sums: Sums, noise: Noise, d: usize, iteration: usize) -> f64 {
+    /// For sums from the origin μ² = 4dρ² with ρ = 0.225 (Su et al. 2017). For differences to the current center μ is
+    /// the distance that a center still has to go, in units of the bound. The formulas are of first order in the noise of
+    /// the count; where counts are hardly above their noise they ask for too little, so μ stays at
+    /// [`SETTLING`] in all iterations instead of falling as the centers settle.
+    pub(super) fn count_share(self, sums: Sums, noise: Noise, d: usize) -> f64 {
         let d = d as f64;
         match self {
             Self::CountShare(share) => share,
             // A share of the joint vector's L1 sensitivity d + 1, for predictions alone.
             Self::Joint => 1.0 / (d + 1.0),
             Self::Optimal => {
-                let settled = 0.5 * 0.5_f64.powf(iteration.min(3) as f64);
                 let mean = match sums {
                     Sums::Origin => (4.0 * d).sqrt() * CENTER_SPREAD,
-                    Sums::CenterRelative => d.sqrt() * settled,
-                    Sums::BoundedRadius(_) => settled,
+                    Sums::CenterRelative => d.sqrt() * SETTLING,
+                    Sums::BoundedRadius(_) => SETTLING,
                 };
                 match (noise, sums) {
                     (Noise::Laplace, _) => {
@@ -163,7 +166,6 @@ impl DpLloydParams {
         &self,
         frame: &Frame,
         relation: NeighboringRelation,
-        iteration: usize,
         spend: Spend,
         bound: &Bound,
     ) -> Result<Mechanisms, ParamsError> {
@@ -185,7 +187,7 @@ impl DpLloydParams {
             )
             .map_err(ParamsError::from)
         };
-        let share = self.split.count_share(self.sums, self.noise, d, iteration);
+        let share = self.split.count_share(self.sums, self.noise, d);
         let shares = [share, 1.0 - share];
         let joint = matches!(self.split, Split::Joint);
         Ok(match spend {
