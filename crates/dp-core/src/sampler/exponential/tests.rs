@@ -175,3 +175,12 @@ fn acceptance_is_decided_at_the_exact_weight() {
     assert!(accept(1, floor, u64::MAX / 3) && !accept(1, floor, u64::MAX / 2));
     assert!(!accept(2, 0, 1));
 }
+
+#[test]
+fn a_point_above_the_exact_weight_is_drawn_anew() {
+    let selector = Selector::new(&[0], &RBig::ONE, None);
+    // The last point of the share of 2^61 and a bit, the 128 bits that refuse it, and a point in the middle.
+    let mut rng = Script(vec![u64::MAX, 0, 0, 1 << 63]);
+    assert_eq!(selector.draw(&mut rng), Some(0));
+    assert!(rng.0.is_empty());
+}
