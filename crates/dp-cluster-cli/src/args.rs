@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod options;
-pub(crate) use options::AlgorithmFlags;
+pub(crate) use options::{AlgorithmFlags, StartsArg};
 
 /// Differentially private clustering of tables.
 ///
@@ -21,6 +21,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Fit(FitArgs),
+    Recluster(ReclusterArgs),
     Evaluate(EvaluateArgs),
     Predict(PredictArgs),
     Inspect(InspectArgs),
@@ -62,6 +63,10 @@ pub(crate) struct FitArgs {
     /// Write the centers as CSV
     #[arg(long, value_name = "F.csv")]
     pub(crate) centers_out: Option<PathBuf>,
+
+    /// Write the grid synopsis, where the algorithm releases one, for `dp-cluster recluster`
+    #[arg(long, value_name = "SYNOPSIS.json|SYNOPSIS.bin")]
+    pub(crate) synopsis_out: Option<PathBuf>,
 
     /// Print the model as JSON
     #[arg(long)]
@@ -129,6 +134,37 @@ pub(crate) enum Relation {
 pub(crate) enum Invalid {
     Error,
     Replace,
+}
+
+/// Cluster a released grid synopsis again, for any number of clusters: costs no budget.
+#[derive(Debug, Args)]
+pub(crate) struct ReclusterArgs {
+    /// A synopsis that `fit --synopsis-out` wrote
+    pub(crate) synopsis: PathBuf,
+
+    /// Number of clusters
+    #[arg(long, value_name = "K")]
+    pub(crate) clusters: usize,
+
+    /// Where k-means on the synopsis starts
+    #[arg(long, value_enum, default_value_t = StartsArg::Greedy)]
+    pub(crate) starts: StartsArg,
+
+    /// Draw the starts from this number: costs nothing here, the synopsis is public
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+
+    /// Write the model; the ending says the form
+    #[arg(long, value_name = "MODEL.json|MODEL.bin")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Write the centers as CSV
+    #[arg(long, value_name = "F.csv")]
+    pub(crate) centers_out: Option<PathBuf>,
+
+    /// Print the model as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Measure a model on data: not private, for the data holder alone.

@@ -8,6 +8,7 @@ mod generate;
 mod inspect;
 mod plan;
 mod predict;
+mod recluster;
 
 use std::process::ExitCode;
 
@@ -18,6 +19,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, Failure> {
     let done = |result: Result<(), Failure>| result.map(|()| ExitCode::SUCCESS);
     match command {
         Command::Fit(args) => fit::run(&args),
+        Command::Recluster(args) => done(recluster::run(&args)),
         Command::Evaluate(args) => done(evaluate::run(&args)),
         Command::Predict(args) => done(predict::run(&args)),
         Command::Inspect(args) => done(inspect::run(&args)),

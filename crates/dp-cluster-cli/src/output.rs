@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use dp_cluster::Model;
+use dp_cluster::{Model, Synopsis};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
@@ -91,12 +91,12 @@ pub(crate) enum ModelForm {
 }
 
 impl ModelForm {
-    pub(crate) fn of(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn of(flag: &str, path: &Path) -> Result<Self, Failure> {
         match path.extension().and_then(|ending| ending.to_str()) {
             Some("json") => Ok(Self::Json),
             Some("bin") => Ok(Self::Binary),
             _ => Err(Failure::usage(format!(
-                "--out: the ending of `{}` must be .json or .bin",
+                "{flag}: the ending of `{}` must be .json or .bin",
                 path.display()
             ))),
         }
@@ -105,23 +105,43 @@ impl ModelForm {
 
 /// Writes a model in the form that the ending of `path` says.
 pub(crate) fn write_model(path: &Path, model: &Model) -> Result<(), Failure> {
-    let bytes = match ModelForm::of(path)? {
+    let bytes = match ModelForm::of("--out", path)? {
         ModelForm::Json => model.to_json()?.into_bytes(),
         ModelForm::Binary => model.to_binary()?,
     };
     write_file(path, |file| file.write_all(&bytes))
 }
 
+/// Writes a synopsis in the form that the ending of `path` says.
+pub(crate) fn write_synopsis(path: &Path, synopsis: &Synopsis) -> Result<(), Failure> {
+    let bytes = match ModelForm::of("--synopsis-out", path)? {
+        ModelForm::Json => synopsis.to_json()?.into_bytes(),
+        ModelForm::Binary => synopsis.to_binary()?,
+    };
+    write_file(path, |file| file.write_all(&bytes))
+}
+
 /// Reads a model in either form.
 pub(crate) fn read_model(path: &Path) -> Result<Model, Failure> {
+    Model::load(&read_limited(path)?)
+        .map_err(|error| Failure::data(format!("{}: {error}", path.display())))
+}
+
+/// Reads a synopsis in either form.
+pub(crate) fn read_synopsis(path: &Path) -> Result<Synopsis, Failure> {
+    Synopsis::load(&read_limited(path)?)
+        .map_err(|error| Failure::data(format!("{}: {error}", path.display())))
+}
+
+/// The bytes of a file, but one more than is accepted at most: what is too large is seen without being read.
+fn read_limited(path: &Path) -> Result<Vec<u8>, Failure> {
     use std::io::Read;
     let mut bytes = Vec::new();
-    // One byte more than is accepted, so that what is too large is seen without being read.
     let limit = dp_cluster::codec::MAX_BYTES as u64 + 1;
     fs::File::open(path)
         .and_then(|file| file.take(limit).read_to_end(&mut bytes))
         .map_err(|error| Failure::file(path, &error))?;
-    Model::load(&bytes).map_err(|error| Failure::data(format!("{}: {error}", path.display())))
+    Ok(bytes)
 }
 
 /// Writes rows of numbers under a header.

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use dp_cluster::lloyd_dp::grid::Starts;
 use dp_cluster::{BudgetSchedule, Options};
 
 use crate::failure::Failure;
@@ -24,6 +25,26 @@ pub(crate) struct AlgorithmFlags {
     /// CSV of public first centers, original units
     #[arg(long, value_name = "F.csv")]
     init_centers: Option<PathBuf>,
+
+    /// Where k-means on a grid synopsis starts
+    #[arg(long, value_enum)]
+    starts: Option<StartsArg>,
+}
+
+/// The names of [`Starts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StartsArg {
+    Greedy,
+    SpherePacking,
+}
+
+impl From<StartsArg> for Starts {
+    fn from(starts: StartsArg) -> Self {
+        match starts {
+            StartsArg::Greedy => Self::Greedy,
+            StartsArg::SpherePacking => Self::SpherePacking,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -47,6 +68,7 @@ impl AlgorithmFlags {
             }),
             // Its presence is what counts here.
             init_centers: self.init_centers.as_ref().map(|_| ndarray::Array2::zeros((0, 0))),
+            starts: self.starts.map(Starts::from),
         }
     }
 

@@ -4,12 +4,12 @@ use std::process::ExitCode;
 
 use dp_cluster::dp_core::rng::NoiseRng;
 use dp_cluster::rng::{InsecureSeededRng, SecureRng};
-use dp_cluster::{Fitted, ModelOutcome};
+use dp_cluster::{Fitted, ModelOutcome, algorithm};
 
 use crate::args::{FitArgs, Invalid};
 use crate::failure::Failure;
 use crate::input::{CsvSource, Input, Policy, Selection};
-use crate::output::{ModelForm, print, say, write_model, write_table};
+use crate::output::{ModelForm, print, say, write_model, write_synopsis, write_table};
 use crate::progress::Progress;
 use crate::report;
 use crate::request::Draft;
@@ -19,7 +19,18 @@ const REFUSED: u8 = 3;
 
 pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.out {
-        ModelForm::of(path)?;
+        ModelForm::of("--out", path)?;
+    }
+    if let Some(path) = &args.synopsis_out {
+        ModelForm::of("--synopsis-out", path)?;
+        // The algorithms that cluster a synopsis are those that let one choose where that starts.
+        let facts = algorithm::find(&args.what.algorithm)?.facts();
+        if !facts.options.contains(&"starts") {
+            return Err(Failure::usage(format!(
+                "--synopsis-out: `{}` releases no grid synopsis",
+                facts.name
+            )));
+        }
     }
     let draft = Draft::new(&args.what)?;
     draft.require_bounds()?;
@@ -94,6 +105,9 @@ fn write(args: &FitArgs, fitted: &Fitted) -> Result<ExitCode, Failure> {
     let model = &fitted.model;
     if let Some(path) = &args.out {
         write_model(path, model)?;
+    }
+    if let (Some(path), Some(synopsis)) = (&args.synopsis_out, &fitted.synopsis) {
+        write_synopsis(path, synopsis)?;
     }
     if let Some(path) = &args.centers_out {
         write_table(path, &model.columns, model.centers.iter().map(Vec::as_slice))?;
