@@ -250,12 +250,14 @@ impl Round {
         let cells = histogram(source, radii, centers)?;
         let noisy = session.laplace(&self.radii, "records by radius", &Confidential::new(cells))?;
         let bins = radii.0.len();
-        let spread = self.radii.variance().sqrt();
+        // Noise above this is in any cell at all once in fifty rounds.
+        let scale = self.radii.scale();
+        let visible = scale * libm::log(50.0 * (k * bins) as f64);
         let steps = self.relation.steps();
         let noise_per_radius = steps as f64 / (2.0 * self.rho.get()).sqrt();
         let choices: Vec<Choice> = noisy
             .chunks_exact(bins)
-            .map(|bins| Choice::new(bins, radii, spread, noise_per_radius, d))
+            .map(|bins| Choice::new(bins, radii, (scale, visible), noise_per_radius, d))
             .collect();
         let bounds: Vec<u64> = choices.iter().map(|choice| choice.radius).collect();
         let sums = clipped_sums(source, centers, &bounds)?;
@@ -298,15 +300,23 @@ struct Choice {
 
 impl Choice {
     /// The radius with the least sum of expected noise and of what clipping may take away.
-    fn new(bins: &[i128], radii: &Radii, spread: f64, noise: f64, dimension: usize) -> Self {
+    ///
+    /// `scale` is that of the noise of a cell, and a cell with a count below `visible` is taken to be empty.
+    fn new(
+        bins: &[i128],
+        radii: &Radii,
+        (scale, visible): (f64, f64),
+        noise: f64,
+        dimension: usize,
+    ) -> Self {
         let count: f64 = bins.iter().map(|&x| x as f64).sum();
-        let least = 2.0 * spread * (bins.len() as f64).sqrt();
+        // Four standard deviations of the sum of all cells.
+        let least = 4.0 * scale * (2.0 * bins.len() as f64).sqrt();
         // The noise's length per unit of the radius.
         let noise = noise * (dimension as f64).sqrt();
-        // A cell whose count is within its noise counts as empty.
         let counted = |j: usize| {
             let count = bins[j] as f64;
-            if count > 3.0 * spread { count } else { 0.0 }
+            if count > visible { count } else { 0.0 }
         };
         let error = |j: usize| {
             let lost = (j + 1..bins.len()).map(|b| counted(b) * (radii.0[b] - radii.0[j]) as f64);
