@@ -9,6 +9,7 @@ mod hybrid;
 mod lloyd;
 mod privgene;
 mod sample_aggregate;
+mod vote_refine;
 
 /// In the order in which lists show them: private ones first.
 pub(crate) static TABLE: &[&dyn Algorithm] = &[
@@ -23,6 +24,7 @@ pub(crate) static TABLE: &[&dyn Algorithm] = &[
     &sample_aggregate::GKM,
     &sample_aggregate::GKM_3K,
     &privgene::Pgkm,
+    &vote_refine::VoteRefine,
     &lloyd::Lloyd,
     &sample_aggregate::Sag,
     &privgene::Gene,

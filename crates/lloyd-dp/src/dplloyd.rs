@@ -24,7 +24,7 @@
 mod fit;
 mod params;
 mod plan;
-mod step;
+pub(crate) mod step;
 
 pub use fit::DpLloyd;
 pub use params::{DpLloydParams, Noise, RadiusSchedule, Split, Sums};

@@ -95,6 +95,22 @@ pub enum ParamsError {
         /// What is allowed.
         most: usize,
     },
+    /// A number of candidates that is out of range.
+    #[error("n_candidates must lie in 1..=1048576, got {got}")]
+    Candidates {
+        /// The refused number.
+        got: usize,
+    },
+    /// A factor is out of range.
+    #[error("{name} must lie between {least} and a million, got {got}")]
+    Factor {
+        /// Which factor.
+        name: &'static str,
+        /// The refused value.
+        got: f64,
+        /// The least that is allowed.
+        least: f64,
+    },
     /// A threshold needs δ.
     #[error("a sparse grid needs a delta above 0")]
     NoThresholdDelta,

@@ -7,6 +7,7 @@
 //! | [`hybrid`] | a grid with half of ε, one `DPLloyd` iteration with the other half |
 //! | [`sample_aggregate`] | k-means in blocks, averaged (`GkM`) |
 //! | [`privgene`] | a genetic search with private selection (`PGkM`) |
+//! | [`vote_refine`] | votes for the start, steps within a private radius for the finish |
 //! | [`schedule`] | how a budget is spread over iterations |
 //! | [`init`] | first centers that cost no privacy |
 //! | [`error_model`] | predicted error, from public facts |
@@ -63,6 +64,9 @@ pub mod privgene;
 pub mod sample_aggregate;
 pub mod schedule;
 mod size;
+#[cfg(test)]
+mod testing;
+pub mod vote_refine;
 
 pub use clustering::Clustering;
 pub use error::{FitError, ParamsError};

@@ -6,11 +6,11 @@ use ndarray::Array2;
 
 /// Exact counts and sums of the clusters, in lattice units: private.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ClusterStatistics {
+pub(crate) struct ClusterStatistics {
     /// `k` counts of records.
-    pub(super) counts: Vec<i64>,
+    pub(crate) counts: Vec<i64>,
     /// `k·d` sums.
-    pub(super) sums: Vec<i64>,
+    pub(crate) sums: Vec<i64>,
 }
 
 impl ClusterStatistics {
@@ -33,7 +33,7 @@ impl ClusterStatistics {
 
 /// What is summed.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Term {
+pub(crate) enum Term {
     /// The record.
     Record,
     /// The record minus its cluster's center.
@@ -43,14 +43,14 @@ pub(super) enum Term {
 }
 
 /// Public centers on the lattice, in the form that the passes need.
-pub(super) struct LatticeCenters {
-    pub(super) units: Vec<Vec<i32>>,
+pub(crate) struct LatticeCenters {
+    pub(crate) units: Vec<Vec<i32>>,
     packed: PackedCenters<f32>,
 }
 
 impl LatticeCenters {
     /// Rounds public centers to the lattice.
-    pub(super) fn new(frame: &Frame, centers: &Array2<f64>) -> Option<Self> {
+    pub(crate) fn new(frame: &Frame, centers: &Array2<f64>) -> Option<Self> {
         let (k, d) = centers.dim();
         let mut units = Vec::with_capacity(k);
         let mut floats = Vec::with_capacity(k * d);
@@ -75,13 +75,18 @@ impl LatticeCenters {
             packed: PackedCenters::new(view).ok()?,
         })
     }
+
+    /// Writes the index of the nearest center of each row.
+    pub(crate) fn assign(&self, rows: &[f32], labels: &mut [u32]) {
+        self.packed.assign(rows, labels);
+    }
 }
 
 /// Counts and sums of all clusters: one pass.
 ///
 /// A transformation: nothing is released. A record's label and term depend on the record and the public centers
 /// alone, so one record moves one count by 1 and one sum by one term.
-pub(super) fn cluster_statistics<S: LatticeSource>(
+pub(crate) fn cluster_statistics<S: LatticeSource>(
     source: &S,
     centers: &LatticeCenters,
     term: Term,
@@ -139,7 +144,7 @@ fn add_block(
 }
 
 /// Shortens a vector to length `radius`, rounding every coordinate toward zero.
-pub(super) fn clip(vector: &mut [i32], radius: u64) {
+pub(crate) fn clip(vector: &mut [i32], radius: u64) {
     let squared: u64 = vector
         .iter()
         .map(|&x| u64::from(x.unsigned_abs()) * u64::from(x.unsigned_abs()))

@@ -1,0 +1,86 @@
+//! `vote-refine`: candidates that records vote for, then Lloyd steps within a private radius.
+
+use std::collections::BTreeMap;
+
+use dp_core::{NeighboringRelation, Session, Value};
+use lloyd_dp::vote_refine::{VoteRefine as Checked, VoteRefineParams};
+use metric_space::{FramedSource, RecordSource};
+use rand::RngCore;
+
+use super::failure::{failed, refused};
+use crate::algorithm::{Algorithm, DeltaNeed, Facts, FitError, Outcome};
+use crate::plan::Plan;
+use crate::request::{FitRequest, RequestError};
+
+const NAME: &str = "vote-refine";
+
+/// Vote and refine.
+pub(crate) struct VoteRefine;
+
+fn check(request: &FitRequest) -> Result<Checked, RequestError> {
+    VoteRefineParams::new(request.n_clusters, request.required_budget()?)
+        .n_hint(request.n_hint)
+        .check()
+        .map_err(refused(NAME))
+}
+
+/// Public parameters, defaults filled in.
+fn parameters(
+    request: &FitRequest,
+    checked: &Checked,
+) -> Result<BTreeMap<String, Value>, RequestError> {
+    let frame = request.frame()?;
+    let mut parameters = BTreeMap::new();
+    for (name, value) in checked.params().used(frame.dimension()) {
+        parameters.insert(name.to_owned(), value.into());
+    }
+    let noise = if request.delta.is_zero() {
+        "discrete-laplace"
+    } else {
+        "discrete-gaussian"
+    };
+    parameters.insert("noise".to_owned(), noise.into());
+    parameters.insert("lattice_bits".to_owned(), frame.lattice().bits().into());
+    Ok(parameters)
+}
+
+impl Algorithm for VoteRefine {
+    fn facts(&self) -> Facts {
+        Facts {
+            name: NAME,
+            summary: "records vote for candidates, then Lloyd steps within a private radius; the best from four columns on",
+            private: true,
+            proof: NeighboringRelation::AddRemove,
+            delta: DeltaNeed::Optional,
+            needs_size: true,
+            options: &[],
+        }
+    }
+
+    fn plan(&self, request: &FitRequest) -> Result<Plan, RequestError> {
+        let frame = request.frame()?;
+        let checked = check(request)?;
+        let events = checked
+            .plan(&frame, request.relation)
+            .map_err(refused(NAME))?;
+        Ok(Plan::new(events).parameters(parameters(request, &checked)?))
+    }
+
+    fn fit(
+        &self,
+        request: &FitRequest,
+        source: &dyn RecordSource,
+        session: &mut Session<'_>,
+        public: &mut dyn RngCore,
+    ) -> Result<Outcome, FitError> {
+        let frame = request.frame()?;
+        let checked = check(request)?;
+        let fit = checked
+            .fit(&FramedSource::new(source, &frame), session, public)
+            .map_err(failed(NAME))?;
+        Ok(Outcome::scaled(fit.clustering.centers)
+            .noisy_counts(fit.clustering.noisy_counts)
+            .parameters(parameters(request, &checked)?)
+            .parameter("candidates", fit.n_candidates))
+    }
+}

@@ -1,0 +1,277 @@
+use dp_core::rng::InsecureSeededRng;
+use dp_core::tape::Edit;
+use dp_core::{Budget, Delta, Epsilon, NeighboringRelation, Session};
+use metric_space::{BoxDomain, Frame, FramedSource, Lattice, Records, mean_cost};
+use ndarray::{Array1, Array2, Axis};
+use proptest::num::f64::ANY;
+use proptest::prelude::*;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::error::{FitError, ParamsError};
+
+fn budget(epsilon: f64, delta: f64) -> Budget {
+    Budget {
+        epsilon: Epsilon::new(epsilon).expect("valid"),
+        delta: Delta::new(delta).expect("valid"),
+    }
+}
+
+fn frame(d: usize) -> Frame {
+    let domain = BoxDomain::new(vec![-1.0; d], vec![1.0; d]).expect("valid");
+    Frame::new(domain, Lattice::new(12).expect("valid"))
+}
+
+/// Pure and approximate budgets, with and without a public size.
+fn variants(k: usize) -> Vec<VoteRefineParams> {
+    let mut all = Vec::new();
+    for delta in [0.0, 1e-6] {
+        for n_hint in [None, Some(50)] {
+            let params = VoteRefineParams::new(k, budget(1.0, delta)).n_hint(n_hint);
+            all.push(params.clone());
+            all.push(params.n_rounds(1).steps(1, 2).n_candidates(Some(7)));
+        }
+    }
+    all
+}
+
+fn run(
+    params: &VoteRefineParams,
+    records: &Array2<f64>,
+    session: &mut Session<'_>,
+) -> Result<VoteRefineFit, FitError> {
+    let frame = frame(records.ncols());
+    let mut public = ChaCha8Rng::seed_from_u64(5);
+    let checked = params.clone().check().expect("valid");
+    checked.fit(&FramedSource::new(records, &frame), session, &mut public)
+}
+
+#[test]
+fn every_variant_spends_what_it_plans_and_no_more_than_the_budget() {
+    let records = Array2::from_shape_fn((60, 2), |(i, j)| ((i * 7 + j) % 13) as f64 / 7.0 - 1.0);
+    for relation in NeighboringRelation::ALL {
+        for params in variants(3) {
+            let mut rng = InsecureSeededRng::new(1);
+            let mut session = Session::new(params.budget, relation, &mut rng);
+            run(&params, &records, &mut session).expect("total");
+            let guarantee = session.guarantee();
+            assert!(guarantee.epsilon <= 1.0 && guarantee.delta <= params.budget.delta.get());
+            assert!(
+                guarantee.epsilon > 0.999,
+                "{params:?} spends {}",
+                guarantee.epsilon
+            );
+            let planned = params
+                .clone()
+                .check()
+                .expect("valid")
+                .plan(&frame(2), relation);
+            // One event each, whatever the radii turn out to be: the ledger joins those that are alike.
+            let each = |events: &[dp_core::Event]| -> Vec<(String, dp_core::Loss)> {
+                let repeated = events.iter().flat_map(|event| {
+                    std::iter::repeat_n(event, usize::try_from(event.count).expect("few"))
+                });
+                repeated
+                    .map(|event| (event.mechanism.clone(), event.loss))
+                    .collect()
+            };
+            let planned = planned.expect("valid");
+            assert_eq!(
+                each(&planned),
+                each(session.ledger().events()),
+                "{params:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn parameters_out_of_range_are_refused_one_by_one() {
+    let params = || VoteRefineParams::new(2, budget(1.0, 1e-6));
+    let refused = |params: VoteRefineParams| params.check().expect_err("must be refused");
+    assert_eq!(
+        refused(VoteRefineParams::new(0, budget(1.0, 0.0))),
+        ParamsError::NoClusters
+    );
+    assert_eq!(refused(params().n_hint(Some(0))), ParamsError::SizeHint);
+    assert_eq!(
+        refused(params().n_candidates(Some(0))),
+        ParamsError::Candidates { got: 0 }
+    );
+    assert_eq!(
+        refused(params().n_rounds(0)),
+        ParamsError::Iterations { got: 0 }
+    );
+    assert_eq!(
+        refused(params().steps(0, 1)),
+        ParamsError::Iterations { got: 0 }
+    );
+    for share in [0.0, 1.0, f64::NAN] {
+        assert!(matches!(
+            refused(params().quantile(share)),
+            ParamsError::Share { .. }
+        ));
+        assert!(matches!(
+            refused(params().radius_share(share)),
+            ParamsError::Share { .. }
+        ));
+        assert!(matches!(
+            refused(params().shares(share, 0.5)),
+            ParamsError::Share { .. }
+        ));
+    }
+    assert!(matches!(
+        refused(params().shares(0.5, 0.5)),
+        ParamsError::Share { .. }
+    ));
+    for factor in [0.5, f64::NAN, f64::INFINITY] {
+        assert!(matches!(
+            refused(params().over_provision(factor)),
+            ParamsError::Factor { .. }
+        ));
+    }
+}
+
+#[test]
+fn a_session_without_budget_refuses_before_anything_is_read() {
+    let params = VoteRefineParams::new(2, budget(1.0, 1e-6));
+    let mut rng = InsecureSeededRng::new(1);
+    let mut session = Session::new(budget(0.5, 1e-6), NeighboringRelation::AddRemove, &mut rng);
+    let refused = run(&params, &Array2::zeros((4, 2)), &mut session);
+    assert!(matches!(refused, Err(FitError::Spend(_))));
+    assert!(session.ledger().events().is_empty());
+}
+
+#[test]
+fn odd_data_never_fail() {
+    let odd = [
+        Array2::zeros((0, 3)),
+        Array2::zeros((1, 3)),
+        Array2::from_elem((5, 3), f64::NAN),
+        Array2::from_elem((50, 3), 1e300),
+        Array2::from_shape_fn(
+            (6, 3),
+            |(i, _)| if i % 2 == 0 { f64::INFINITY } else { -1.0 },
+        ),
+    ];
+    for records in odd {
+        for params in variants(7) {
+            let mut rng = InsecureSeededRng::new(2);
+            let mut session = Session::new(params.budget, NeighboringRelation::AddRemove, &mut rng);
+            let fitted = run(&params, &records, &mut session)
+                .expect("total")
+                .clustering;
+            assert_eq!(fitted.centers.dim(), (7, 3));
+            assert!(fitted.centers.iter().all(|x| x.abs() <= 1.0));
+        }
+    }
+}
+
+#[test]
+fn extreme_budgets_and_dimensions_never_fail() {
+    for epsilon in [1e-6, 50.0] {
+        for (k, d) in [(1, 1), (40, 1), (2, 200)] {
+            for delta in [0.0, 1e-9] {
+                let records =
+                    Array2::from_shape_fn((30, d), |(i, j)| ((i + j) % 5) as f64 / 2.0 - 1.0);
+                let params = VoteRefineParams::new(k, budget(epsilon, delta));
+                let mut rng = InsecureSeededRng::new(2);
+                let mut session =
+                    Session::new(params.budget, NeighboringRelation::ReplaceOne, &mut rng);
+                let fitted = run(&params, &records, &mut session).expect("total");
+                assert_eq!(fitted.clustering.centers.dim(), (k, d));
+            }
+        }
+    }
+}
+
+/// Six tight groups in six columns; a start that is independent of the records misses some of them, and so does a run whose
+/// centers are not moved.
+#[test]
+fn groups_far_apart_are_found() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let groups = Array2::from_shape_simple_fn((6, 6), || rng.random_range(-0.8..0.8));
+    let records = Array2::from_shape_fn((12_000, 6), |(i, j)| {
+        groups[[i % 6, j]] + rng.random_range(-0.05..0.05)
+    });
+    let exact = mean_cost(Records::from(&records), groups.view(), None).expect("shapes fit");
+    for delta in [0.0, 1e-6] {
+        let params = VoteRefineParams::new(6, budget(2.0, delta));
+        let mut noise = InsecureSeededRng::new(3);
+        let mut session = Session::new(params.budget, NeighboringRelation::AddRemove, &mut noise);
+        let fitted = run(&params, &records, &mut session).expect("total");
+        let cost = |centers: &Array2<f64>| {
+            mean_cost(Records::from(&records), centers.view(), None).expect("shapes fit")
+        };
+        assert!(
+            cost(&fitted.clustering.centers) < 1.1 * exact,
+            "δ = {delta}"
+        );
+        assert!(
+            cost(&fitted.start) > 1.5 * exact,
+            "δ = {delta}: the bar would hold without refinement"
+        );
+    }
+}
+
+/// Records a run on one data set and replays it on a neighbor.
+fn replay(
+    params: &VoteRefineParams,
+    relation: NeighboringRelation,
+    records: &Array2<f64>,
+    neighbor: &Array2<f64>,
+    edit: Edit,
+) -> bool {
+    let mut rng = InsecureSeededRng::new(11);
+    let mut session = Session::new(params.budget, relation, &mut rng).recorded();
+    run(params, records, &mut session).expect("total");
+    let tape = session.into_tape().expect("recorded");
+    let mut rng = InsecureSeededRng::new(12);
+    let mut session = Session::new(params.budget, relation, &mut rng).replayed(&tape, edit);
+    run(params, neighbor, &mut session).expect("total");
+    session
+        .into_report()
+        .expect("replayed")
+        .differences
+        .is_empty()
+}
+
+/// Records with any floats, and which of them differs.
+fn neighbors() -> impl Strategy<Value = (Array2<f64>, usize, Vec<f64>)> {
+    (1_usize..12, 1_usize..4).prop_flat_map(|(n, d)| {
+        let value = prop_oneof![ANY, -1.0..1.0_f64, Just(1.0), Just(-1.0), Just(0.0)];
+        (
+            prop::collection::vec(value.clone(), n * d),
+            0..n,
+            prop::collection::vec(value, d),
+        )
+            .prop_map(move |(values, at, other)| {
+                let records = Array2::from_shape_vec((n, d), values).expect("n·d values");
+                (records, at, other)
+            })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// The claim of the module: the same calls, and statistics within the declared sensitivity.
+    #[test]
+    fn a_neighbor_changes_no_call_and_no_statistic_by_more_than_declared(
+        (records, at, other) in neighbors(),
+    ) {
+        let fewer = {
+            let kept: Vec<usize> = (0..records.nrows()).filter(|&i| i != at).collect();
+            records.select(Axis(0), &kept)
+        };
+        let mut replaced = records.clone();
+        replaced.row_mut(at).assign(&Array1::from(other));
+        for params in variants(3) {
+            let edit = at as u64;
+            prop_assert!(replay(&params, NeighboringRelation::AddRemove, &records, &fewer, Edit::Removed(edit)));
+            prop_assert!(replay(&params, NeighboringRelation::AddRemove, &fewer, &records, Edit::Inserted(edit)));
+            prop_assert!(replay(&params, NeighboringRelation::ReplaceOne, &records, &replaced, Edit::Replaced(edit)));
+        }
+    }
+}
