@@ -35,7 +35,8 @@ fn geometry(criterion: &mut Criterion) {
     let wide = records.mapv(f64::from);
     criterion.bench_function("quantize-pass-f64-n1e5-d16", |bencher| {
         bencher.iter(|| {
-            let count = |sum: &mut usize, block: &metric_space::LatticeBlock<'_>| *sum += block.len();
+            let count =
+                |sum: &mut usize, block: &metric_space::LatticeBlock<'_>| *sum += block.len();
             fold(&wide, &frame, || 0, count, |total, part| *total += part)
         });
     });

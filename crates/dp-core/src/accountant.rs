@@ -65,10 +65,12 @@ impl Totals {
         let times = event.count;
         match (event.loss, event.composition) {
             (Loss::Pure(epsilon), Composition::Basic) => {
-                self.epsilon.add_times(if doubled { 2 * times } else { times }, epsilon.get());
+                self.epsilon
+                    .add_times(if doubled { 2 * times } else { times }, epsilon.get());
             }
             (Loss::Approx(epsilon, delta), Composition::Basic) => {
-                self.epsilon.add_times(if doubled { 2 * times } else { times }, epsilon.get());
+                self.epsilon
+                    .add_times(if doubled { 2 * times } else { times }, epsilon.get());
                 let delta = if doubled {
                     delta_under_replace_one(epsilon, delta)
                 } else {
@@ -77,11 +79,13 @@ impl Totals {
                 self.delta.add_times(times, delta);
             }
             (Loss::Zcdp(rho), _) => {
-                self.rho.add_times(if doubled { 4 * times } else { times }, rho.get());
+                self.rho
+                    .add_times(if doubled { 4 * times } else { times }, rho.get());
             }
             (Loss::Pure(epsilon), Composition::Zcdp) => {
                 let rho = conversion::rho_of_pure(epsilon.get());
-                self.rho.add_times(if doubled { 4 * times } else { times }, rho);
+                self.rho
+                    .add_times(if doubled { 4 * times } else { times }, rho);
             }
             (Loss::Approx(..), Composition::Zcdp) => return Err(SpendError::NotConcentrated),
         }
@@ -165,10 +169,7 @@ impl Accountant {
     /// # Errors
     ///
     /// [`SpendError`] for the whole list.
-    pub fn admit<'e>(
-        &self,
-        events: impl IntoIterator<Item = &'e Event>,
-    ) -> Result<(), SpendError> {
+    pub fn admit<'e>(&self, events: impl IntoIterator<Item = &'e Event>) -> Result<(), SpendError> {
         self.totals_with(events).map(drop)
     }
 

@@ -42,6 +42,8 @@ pub enum Statistic {
     Keyed(BTreeMap<Vec<i64>, i64>),
     /// Probabilities as fractions.
     Fractions(Vec<(u64, u64)>),
+    /// A step function on a grid: how many grid points each step has, and its value there.
+    Steps(Vec<(u64, i64)>),
 }
 
 /// What a mechanism answered.
@@ -304,6 +306,9 @@ fn compare(
         (Statistic::Keyed(recorded), Statistic::Keyed(replayed)) => {
             keyed_covers(call, recorded, replayed, edit)
         }
+        (Statistic::Steps(recorded), Statistic::Steps(replayed)) => {
+            steps_cover(call.event.sensitivity, recorded, replayed)
+        }
         // Probabilities are bounded by the theorem of their charge: kept for its own check.
         (Statistic::Fractions(_), Statistic::Fractions(_)) => {
             report
@@ -342,6 +347,29 @@ fn keyed_covers(
         (_, sensitivity) => sensitivity,
     };
     allowed.covers(&read(recorded), &read(replayed))
+}
+
+/// Two step functions on one grid, compared on each piece where both are constant.
+fn steps_cover(
+    sensitivity: crate::sensitivity::Sensitivity,
+    recorded: &[(u64, i64)],
+    replayed: &[(u64, i64)],
+) -> bool {
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    let (mut left, mut right) = (recorded.iter().copied(), replayed.iter().copied());
+    let (mut a, mut b) = (left.next(), right.next());
+    while let (Some((length_a, value_a)), Some((length_b, value_b))) = (a, b) {
+        let common = length_a.min(length_b);
+        if common > 0 {
+            first.push(i128::from(value_a));
+            second.push(i128::from(value_b));
+        }
+        let rest = |length: u64, value: i64| (length > common).then_some((length - common, value));
+        a = rest(length_a, value_a).or_else(|| left.next());
+        b = rest(length_b, value_b).or_else(|| right.next());
+    }
+    // Both end together: the grid is public.
+    a.is_none() && b.is_none() && sensitivity.covers(&first, &second)
 }
 
 /// The recorded output as this data set sees it: coins move with the records they belong to, and a coin that

@@ -86,7 +86,9 @@ fn without_delta_nothing_concentrated_fits() {
 #[test]
 fn a_proof_for_add_remove_costs_twice_under_replace_one() {
     let mut accountant = Accountant::new(budget(1.0, 0.0), REPLACE);
-    accountant.spend(event(pure(0.5), ADD)).expect("2 · 0.5 fits");
+    accountant
+        .spend(event(pure(0.5), ADD))
+        .expect("2 · 0.5 fits");
     assert!((accountant.guarantee().epsilon - 1.0).abs() < 1e-15);
     assert!(accountant.spend(event(pure(0.1), ADD)).is_err());
 }
