@@ -12,16 +12,22 @@
 //! | [`aggregator`] | the trait of all private k-tuple clusterings |
 //! | [`friendly`] | FriendlyCore, for tuples and for points: the default |
 //! | [`partition`] | the published test whether tuples are partitioned alike |
+//! | [`paper`] | the published clusterings on top of that test, mended |
+//! | [`averages`] | private averages of bounded points |
+//! | [`partition`] | the published test whether tuples are partitioned alike |
 //!
 //! Relation: the replacement of one tuple, their number t public. Proofs are in `docs/proofs/ktuple.md` and
 //! `docs/proofs/friendly-core.md`, with the errors of the published text and what was done about each.
 #![forbid(unsafe_code)]
 
 pub mod aggregator;
+pub mod averages;
 pub mod blocks;
 mod error;
 pub mod friendly;
 pub mod means;
+pub mod paper;
+pub mod partition;
 pub mod tuples;
 
 pub use aggregator::{Aggregate, Refusal, TupleAggregator, TupleSpend};

@@ -64,6 +64,48 @@ impl Session<'_> {
         })
     }
 
+    /// Chooses a point of a public grid by a private score that is constant on steps of the grid, paid for by a charge:
+    /// point y with probability proportional to exp(η·score(y)). `None` if the grid is empty.
+    ///
+    /// `steps` are the lengths of the steps, in grid points, and the scores on them. The law is that of the exponential mechanism on
+    /// all points: a step with probability proportional to length·exp(η·score), then a uniform point of it.
+    ///
+    /// # Privacy
+    ///
+    /// As [`add_noise_charged`](Self::add_noise_charged), with the scores of single grid points as the statistic.
+    pub fn choose_on_grid_charged(
+        &mut self,
+        charge: &Charge,
+        mechanism: &SelectionMechanism,
+        purpose: &str,
+        sensitivity: impl Into<Sensitivity>,
+        steps: &Confidential<Vec<(u64, i64)>>,
+    ) -> Option<u64> {
+        let event = self
+            .under(charge, "point of a grid", sensitivity)
+            .purpose(purpose)
+            .with("eta", mechanism.eta());
+        let steps = steps.peek();
+        let rng = &mut *self.rng;
+        let output = self.deck.call(
+            &event,
+            || Statistic::Steps(steps.clone()),
+            || {
+                let scores: Vec<i64> = steps.iter().map(|&(_, score)| score).collect();
+                let lengths: Vec<u64> = steps.iter().map(|&(length, _)| length).collect();
+                let eta = mechanism.exact_eta();
+                let chosen = sampler::exponential::select(&scores, eta, Some(&lengths), rng);
+                let point = chosen.map(|step| {
+                    let before: u64 = lengths[..step].iter().sum();
+                    i128::from(before + uniform::below_u64(lengths[step], rng))
+                });
+                Output::Integers(point.into_iter().collect())
+            },
+        );
+        let point = output.into_integers().first().copied()?;
+        u64::try_from(point).ok()
+    }
+
     /// A secret uniform sample of `sample_size` of `0..population` without replacement, in random order, paid for by a
     /// charge. A sample larger than the population is the whole population.
     ///
@@ -101,6 +143,8 @@ impl Session<'_> {
             },
         );
         let indices = output.into_integers().into_iter();
-        indices.filter_map(|index| usize::try_from(index).ok()).collect()
+        indices
+            .filter_map(|index| usize::try_from(index).ok())
+            .collect()
     }
 }

@@ -217,9 +217,18 @@ fn draws_under_a_charge_cost_nothing_more_and_are_replayed() {
     let mut rng = InsecureSeededRng::new(12);
     let mut session = Session::new(budget(), ADD, &mut rng).replayed(&tape, Edit::Removed(0));
     let second = charged(&mut session, &[(2, 2), (2, 2), (0, 2), (1, 2)]);
-    assert_eq!((first.0, first.1[3], first.2), (second.0, second.1[3], second.2));
+    assert_eq!(
+        (first.0, first.1[3], first.2),
+        (second.0, second.1[3], second.2)
+    );
     assert_eq!(second.1[..3], [true, true, false]);
-    assert!(session.into_report().expect("replayed").differences.is_empty());
+    assert!(
+        session
+            .into_report()
+            .expect("replayed")
+            .differences
+            .is_empty()
+    );
 }
 
 /// Each of the 12 ordered pairs of 4 has probability 1/12: χ² with 11 degrees of freedom exceeds 45 with
@@ -236,6 +245,9 @@ fn samples_without_replacement_are_uniform_in_order() {
         let sample = session.sample_charged(&charge, "sample", 2, 4);
         *counts.entry(sample).or_insert(0.0) += 1.0;
     }
-    let statistic: f64 = counts.values().map(|n: &f64| (n - 1000.0).powi(2) / 1000.0).sum();
+    let statistic: f64 = counts
+        .values()
+        .map(|n: &f64| (n - 1000.0).powi(2) / 1000.0)
+        .sum();
     assert!(counts.len() == 12 && statistic < 45.0, "{statistic}");
 }

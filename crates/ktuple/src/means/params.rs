@@ -9,6 +9,7 @@ use crate::aggregator::{Aggregate, TupleAggregator, TupleSpend};
 use crate::blocks::Sampling;
 use crate::error::{FitError, ParamsError};
 use crate::friendly::FriendlyCore;
+use crate::paper::Paper2021;
 use crate::tuples::{TupleShape, Tuples};
 
 /// The private k-tuple clustering of a run.
@@ -16,6 +17,8 @@ use crate::tuples::{TupleShape, Tuples};
 pub enum Aggregator {
     /// FriendlyCore, the default.
     FriendlyCore(FriendlyCore),
+    /// One of the two published ones, mended.
+    Paper2021(Paper2021),
 }
 
 impl Default for Aggregator {
@@ -28,6 +31,7 @@ impl Aggregator {
     fn inner(&self) -> &dyn TupleAggregator {
         match self {
             Self::FriendlyCore(core) => core,
+            Self::Paper2021(paper) => paper,
         }
     }
 }

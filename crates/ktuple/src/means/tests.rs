@@ -199,3 +199,37 @@ fn parameters_out_of_range_are_refused() {
     assert!(new().refine(refine(0, 0.1)).check().is_err());
     assert!(new().refine(refine(1, f64::NAN)).check().is_err());
 }
+
+/// Points 11 and 12: the averages read all records, so no sub-sampling helps them, and a moved record changes two
+/// clusters' sizes. Applied to the whole, Lemma 2.25 would claim less than the averages alone cost.
+#[test]
+fn sampling_does_not_pay_for_the_averages() {
+    let frame = frame();
+    let params = PrivateKMeansParams::new(3, budget())
+        .sampling(Sampling::WithReplacement { block_size: 1 })
+        .n_blocks(Some(6_000))
+        .n_hint(Some(1_200_000));
+    let means = params.check().expect("valid");
+    let events = means
+        .plan(&frame, NeighboringRelation::ReplaceOne)
+        .expect("fits");
+    let whole_by_the_lemma = 6.0 * (1.0 / 3.0) * 6_000.0 / 1_200_000.0;
+    let averages: f64 = events
+        .iter()
+        .filter_map(|event| match event.loss {
+            dp_core::Loss::Pure(epsilon) => Some(epsilon.get()),
+            _ => None,
+        })
+        .sum();
+    assert!(
+        averages > whole_by_the_lemma,
+        "{averages} {whole_by_the_lemma}"
+    );
+    // A move is a removal and an addition: each histogram is charged for two records.
+    let bounds = events
+        .iter()
+        .filter(|event| event.mechanism == "discrete-laplace");
+    for event in bounds {
+        assert_eq!(event.sensitivity, dp_core::sensitivity::Sensitivity::L1(2));
+    }
+}

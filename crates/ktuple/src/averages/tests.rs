@@ -1,0 +1,300 @@
+use dp_core::rng::InsecureSeededRng;
+use dp_core::sensitivity::Sensitivity;
+use dp_core::{Budget, Delta, Epsilon, Event, Loss, NeighboringRelation, Session};
+use proptest::prelude::*;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::average::{per_axis, total};
+use super::segment::quality;
+use super::*;
+
+/// Quality by definition, at each grid point.
+fn quality_by_definition(values: &[i64], range: Range) -> Vec<i64> {
+    let points = (0..range.n_points()).map(|i| -range.bound + i as i64 * range.step);
+    points
+        .map(|y| {
+            let at = |x: i64| (x + range.bound) as f64 / range.step as f64;
+            let grid = at(y);
+            let below = values.iter().filter(|&&x| at(x).floor() <= grid).count();
+            let above = values.iter().filter(|&&x| at(x).ceil() >= grid).count();
+            below.min(above) as i64
+        })
+        .collect()
+}
+
+fn expand(steps: &[(u64, i64)]) -> Vec<i64> {
+    let each = steps
+        .iter()
+        .map(|&(length, value)| vec![value; length as usize]);
+    each.collect::<Vec<_>>().concat()
+}
+
+proptest! {
+    #[test]
+    fn the_steps_are_the_quality_of_the_definition(
+        values in prop::collection::vec(-40_i64..=40, 0..12), step in 1_i64..=9,
+    ) {
+        let range = Range::new(40, step);
+        prop_assert_eq!(expand(&quality(&values, range)), quality_by_definition(&values, range));
+    }
+}
+
+/// The exponential mechanism's law on the grid.
+fn law(values: &[i64], range: Range, epsilon: f64) -> Vec<f64> {
+    let weights: Vec<f64> = expand(&quality(values, range))
+        .into_iter()
+        .map(|q| (epsilon * q as f64 / 2.0).exp())
+        .collect();
+    let sum: f64 = weights.iter().sum();
+    weights.into_iter().map(|w| w / sum).collect()
+}
+
+/// The same with the weights of the run-time paragraph: q instead of e^(εq/2).
+fn printed_law(values: &[i64], range: Range) -> Vec<f64> {
+    let weights = expand(&quality(values, range));
+    let sum: i64 = weights.iter().sum();
+    weights.into_iter().map(|w| w as f64 / sum as f64).collect()
+}
+
+fn loss(first: &[f64], second: &[f64]) -> f64 {
+    // Where both are 0 there is nothing to lose.
+    let possible = first
+        .iter()
+        .zip(second)
+        .filter(|(a, b)| **a > 0.0 || **b > 0.0);
+    let each = possible.map(|(a, b)| (a / b).ln().abs());
+    each.fold(0.0, |worst, loss| if loss > worst { loss } else { worst })
+}
+
+/// Point 1, by enumeration of all neighbors of small sets.
+#[test]
+fn weights_that_are_the_quality_itself_are_not_private() {
+    let range = Range::new(3, 1);
+    let (mut mended, mut printed) = (0.0_f64, 0.0_f64);
+    for a in -3..=3 {
+        for b in -3..=3 {
+            for c in -3..=3 {
+                let (first, second) = ([a, b], [a, c]);
+                let each = loss(&law(&first, range, 0.9), &law(&second, range, 0.9));
+                assert!(each <= 0.9 + 1e-12);
+                mended = if each > mended { each } else { mended };
+                let each = loss(&printed_law(&first, range), &printed_law(&second, range));
+                printed = if each > printed { each } else { printed };
+            }
+        }
+    }
+    assert!(mended > 0.3);
+    assert!(
+        printed.is_infinite(),
+        "a point that one neighbor alone can give"
+    );
+}
+
+/// The joint law's loss of the two interior points of a segment.
+fn segment_loss(first: &[i64], second: &[i64], range: Range, each: f64, q: usize) -> f64 {
+    let ends = |values: &[i64]| {
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable();
+        let taken = q.min(sorted.len());
+        let mut low = sorted[..taken].to_vec();
+        let mut high = sorted[sorted.len() - taken..].to_vec();
+        low.resize(q, 0);
+        high.resize(q, 0);
+        (law(&low, range, each), law(&high, range, each))
+    };
+    let ((low, high), (other_low, other_high)) = (ends(first), ends(second));
+    let product = |low: &[f64], high: &[f64]| -> Vec<f64> {
+        low.iter()
+            .flat_map(|a| high.iter().map(move |b| a * b))
+            .collect()
+    };
+    loss(&product(&low, &high), &product(&other_low, &other_high))
+}
+
+/// Point 2: Λ = g = 1, ε = β = 0.9, n = 16, one −1 of {−1 × 8, 0 × 8} becomes 1.
+#[test]
+fn two_whole_calls_for_a_segment_cost_more_than_one() {
+    let range = Range::new(1, 1);
+    let first = [vec![-1; 8], vec![0; 8]].concat();
+    let second = [vec![-1; 7], vec![0; 8], vec![1]].concat();
+    let printed = segment_loss(&first, &second, range, 0.9, 8);
+    assert!((printed - 1.70).abs() < 0.01, "{printed}");
+    let q = needed_values(range, 0.9, 0.9);
+    assert_eq!(q, 21);
+    let mended = segment_loss(&first, &second, range, 0.45, q as usize);
+    assert!(mended <= 0.9);
+    // Halved but with the printed q it is private too; q is for the utility.
+    assert!(segment_loss(&first, &second, range, 0.45, 8) <= 0.9);
+    // One more value, as inside a cluster.
+    let more = [first.clone(), vec![1]].concat();
+    for q in [8, 21] {
+        assert!(segment_loss(&first, &more, range, 0.45, q) <= 0.9);
+    }
+}
+
+/// ∫ (p − e^ε·q)⁺ of two normal laws, by the trapezoid rule on a fine grid.
+fn hockey_stick(p: (f64, f64), q: (f64, f64), epsilon: f64) -> f64 {
+    let density = |x: f64, (mean, std_dev): (f64, f64)| {
+        let z = (x - mean) / std_dev;
+        (-z * z / 2.0).exp() / (std_dev * std::f64::consts::TAU.sqrt())
+    };
+    let width = 24.0 * p.1;
+    let n = 400_000;
+    let step = 2.0 * width / f64::from(n);
+    let point = |i: i32| {
+        let x = p.0 - width + f64::from(i) * step;
+        let gap = density(x, p) - epsilon.exp() * density(x, q);
+        if gap > 0.0 { gap } else { 0.0 }
+    };
+    (0..n).map(point).sum::<f64>() * step
+}
+
+/// Point 3: noise scaled to the length over |S′|, where |S′| = 20 in one neighbor and 21 in the other, ε = 0.9, δ = 1e-6.
+#[test]
+fn noise_scaled_by_a_private_count_gives_the_count_away() {
+    let (epsilon, delta) = (0.45_f64, 1e-6_f64);
+    let factor = (2.0 * (1.25 / delta).ln()).sqrt() / epsilon;
+    // A segment of length 1; the further point is at one end, all others at the other.
+    let few = (0.0, factor / 20.0);
+    let many = (1.0 / 21.0, factor / 21.0);
+    let same_mean = hockey_stick((0.0, few.1), (0.0, many.1), epsilon);
+    let moved = hockey_stick(few, many, epsilon);
+    assert!(same_mean > 100.0 * delta, "{}", same_mean / delta);
+    assert!(moved > 800.0 * delta, "{}", moved / delta);
+    // With the same scale on both sides the calibration holds.
+    let fixed = hockey_stick((0.0, factor / 20.0), (1.0 / 20.0, factor / 20.0), epsilon);
+    assert!(fixed <= delta);
+}
+
+/// Point 4: δ/d per axis and δ/2 of slack is 1.5δ; the shipped division is not.
+#[test]
+fn the_axes_and_the_slack_share_delta() {
+    for dimension in [1, 4, 8, 50, 400, 5000] {
+        let whole = PointLoss {
+            epsilon: 0.01,
+            delta: 1e-6,
+        };
+        let each = per_axis(whole, dimension);
+        let sum = total(each, dimension, whole.delta / 2.0);
+        assert!(
+            sum.epsilon <= whole.epsilon && sum.delta <= whole.delta,
+            "{dimension}: {sum:?}"
+        );
+        let printed = PointLoss {
+            epsilon: each.epsilon,
+            delta: whole.delta / dimension as f64,
+        };
+        let printed = dp_core::composition::advanced(
+            dimension as u64,
+            dp_core::composition::ApproxLoss {
+                epsilon: printed.epsilon,
+                delta: printed.delta,
+            },
+            whole.delta / 2.0,
+        );
+        assert!(printed.delta > 1.49 * whole.delta);
+    }
+}
+
+fn average(axes: Axes, n: usize, dimension: usize, loss: PointLoss, seed: u64) -> f64 {
+    let mut data = ChaCha8Rng::seed_from_u64(seed);
+    let one = 1_i64 << 20;
+    let points: Vec<Vec<i32>> = (0..n)
+        .map(|_| {
+            (0..dimension)
+                .map(|_| 300_000 + data.random_range(-2000..2000))
+                .collect()
+        })
+        .collect();
+    let views: Vec<&[i32]> = points.iter().map(Vec::as_slice).collect();
+    let budget = Budget::approx(
+        Epsilon::new(10.0).expect("valid"),
+        Delta::new(1e-3).expect("valid"),
+    );
+    let mut rng = InsecureSeededRng::new(seed);
+    let mut session = Session::new(budget, NeighboringRelation::AddRemove, &mut rng);
+    let event = Event::new(
+        "average",
+        Sensitivity::ByTheorem,
+        NeighboringRelation::AddRemove,
+        Loss::Approx(budget.epsilon, budget.delta),
+    );
+    let charge = session.charge(event).expect("fits");
+    let release = BoundedAverage {
+        range: Range::new(one, 1000),
+        failure_probability: 0.01,
+        axes,
+    };
+    let mut public = ChaCha8Rng::seed_from_u64(seed + 1);
+    let center = release
+        .release(&views, dimension, loss, &charge, &mut session, &mut public)
+        .expect("drawable");
+    let mean = |j: usize| points.iter().map(|point| f64::from(point[j])).sum::<f64>() / n as f64;
+    let errors = center
+        .iter()
+        .enumerate()
+        .map(|(j, x)| (x - mean(j)).powi(2));
+    errors.sum::<f64>().sqrt()
+}
+
+#[test]
+fn the_noise_fits_the_points_and_not_the_domain() {
+    let loss = PointLoss {
+        epsilon: 1.0,
+        delta: 1e-6,
+    };
+    // Width 4000 of a domain of 2 million; the noise has about 4000·√d/(n·ε̃).
+    assert!(average(Axes::Own, 20_000, 1, loss, 1) < 40.0);
+    assert!(average(Axes::Own, 20_000, 4, loss, 2) < 400.0);
+    assert!(average(Axes::Rotated, 20_000, 4, loss, 3) < 800.0);
+    // No points: the middle of the domain, or whatever noise makes of it; never an error.
+    let _ = average(Axes::Own, 1, 3, loss, 4);
+}
+
+#[test]
+fn no_points_are_no_error() {
+    let range = Range::new(100, 7);
+    assert_eq!(expand(&quality(&[], range)).len() as u64, range.n_points());
+    assert!(quality(&[], range).iter().all(|&(_, q)| q == 0));
+}
+
+/// Goodness of fit of the drawn law: χ² with 6 degrees of freedom exceeds 35 with probability below 1e-5.
+#[test]
+fn interior_points_follow_the_exponential_mechanism() {
+    let range = Range::new(3, 1);
+    let values = [-2, 0, 0, 1];
+    let expected = law(&values, range, 1.5);
+    let budget = Budget::pure(Epsilon::new(2.0).expect("valid"));
+    let mut rng = InsecureSeededRng::new(3);
+    let mut session = Session::new(budget, NeighboringRelation::ReplaceOne, &mut rng);
+    let loss = Loss::Pure(Epsilon::new(1.5).expect("valid"));
+    let event = Event::new(
+        "interior",
+        Sensitivity::ByTheorem,
+        NeighboringRelation::ReplaceOne,
+        loss,
+    );
+    let charge = session.charge(event).expect("fits");
+    let mut counts = [0_u32; 7];
+    let epsilon = Epsilon::new(1.5).expect("valid");
+    for _ in 0..20_000 {
+        let point = interior_point(&values, range, epsilon, "test", &charge, &mut session);
+        counts[(point + 3) as usize] += 1;
+    }
+    let statistic: f64 = counts
+        .iter()
+        .zip(&expected)
+        .map(|(&n, p)| (f64::from(n) - 20_000.0 * p).powi(2) / (20_000.0 * p))
+        .sum();
+    assert!(statistic < 35.0, "{statistic}");
+    // The twin: the printed weights are another law.
+    let printed = printed_law(&values, range);
+    let wrong: f64 = counts
+        .iter()
+        .zip(&printed)
+        .filter(|(_, p)| **p > 0.0)
+        .map(|(&n, p)| (f64::from(n) - 20_000.0 * p).powi(2) / (20_000.0 * p))
+        .sum();
+    assert!(wrong > 1000.0, "{wrong}");
+}
