@@ -139,7 +139,7 @@ impl<'rng> Session<'rng> {
         statistic: &Confidential<Vec<i64>>,
     ) -> Result<Vec<i128>, SpendError> {
         let event = mechanism.event(self.relation(), purpose);
-        self.noisy(event, statistic, |rng, noise| {
+        self.noisy(&event, statistic, |rng, noise| {
             mechanism.sampler().fill(rng, noise);
         })
     }
@@ -160,7 +160,7 @@ impl<'rng> Session<'rng> {
         statistic: &Confidential<Vec<i64>>,
     ) -> Result<Vec<i128>, SpendError> {
         let event = mechanism.event(self.relation(), purpose);
-        self.noisy(event, statistic, |rng, noise| {
+        self.noisy(&event, statistic, |rng, noise| {
             mechanism.sampler().fill(rng, noise);
         })
     }
@@ -207,7 +207,7 @@ impl<'rng> Session<'rng> {
         base_weights: Option<&[u64]>,
     ) -> Result<usize, SelectionError> {
         let event = mechanism.event(self.relation(), purpose);
-        self.select_as(event, mechanism, scores, base_weights)
+        self.select_as(&event, mechanism, scores, base_weights)
     }
 
     /// [`select`](Self::select), charged to zero-concentrated composition.
@@ -223,12 +223,12 @@ impl<'rng> Session<'rng> {
         base_weights: Option<&[u64]>,
     ) -> Result<usize, SelectionError> {
         let event = mechanism.zcdp_event(self.relation(), purpose);
-        self.select_as(event, mechanism, scores, base_weights)
+        self.select_as(&event, mechanism, scores, base_weights)
     }
 
     fn select_as(
         &mut self,
-        event: Event,
+        event: &Event,
         mechanism: &SelectionMechanism,
         scores: &Confidential<Vec<i64>>,
         base_weights: Option<&[u64]>,
@@ -322,8 +322,8 @@ impl<'rng> Session<'rng> {
         if scores.peek().is_empty() {
             return None;
         }
-        let event = self.under(charge, "exponential", width);
-        self.choose(event, scores, |rng, scores| {
+        let event = Self::under(charge, "exponential", width);
+        self.choose(&event, scores, |rng, scores| {
             sampler::exponential::select(scores, eta, base_weights, rng)
         })
     }
@@ -337,7 +337,7 @@ impl<'rng> Session<'rng> {
         charge: &Charge,
         probabilities: &Confidential<Vec<(u64, u64)>>,
     ) -> Confidential<Vec<bool>> {
-        let event = self.under(charge, "filter", Sensitivity::ByTheorem);
+        let event = Self::under(charge, "filter", Sensitivity::ByTheorem);
         let rng = &mut *self.rng;
         let probabilities = probabilities.peek();
         let output = self.deck.call(
@@ -396,7 +396,7 @@ impl<'rng> Session<'rng> {
         self.deck.into_report()
     }
 
-    fn under(&self, charge: &Charge, draw: &str, sensitivity: impl Into<Sensitivity>) -> Event {
+    fn under(charge: &Charge, draw: &str, sensitivity: impl Into<Sensitivity>) -> Event {
         let mut event = charge.event.clone().with("draw", draw);
         event.sensitivity = sensitivity.into();
         event
@@ -404,14 +404,14 @@ impl<'rng> Session<'rng> {
 
     fn choose(
         &mut self,
-        event: Event,
+        event: &Event,
         scores: &Confidential<Vec<i64>>,
         draw: impl FnOnce(&mut dyn NoiseRng, &[i64]) -> Option<usize>,
     ) -> Option<usize> {
         let scores = scores.peek();
         let rng = &mut *self.rng;
         let output = self.deck.call(
-            &event,
+            event,
             || Statistic::Integers(scores.iter().map(|&score| i128::from(score)).collect()),
             || Output::Choice(draw(rng, scores)),
         );
@@ -420,12 +420,12 @@ impl<'rng> Session<'rng> {
 
     fn noisy(
         &mut self,
-        event: Event,
+        event: &Event,
         statistic: &Confidential<Vec<i64>>,
         draw: impl FnOnce(&mut dyn NoiseRng, &mut [i128]),
     ) -> Result<Vec<i128>, SpendError> {
         self.accountant.spend(event.clone())?;
-        Ok(self.draw_noise(&event, statistic, draw))
+        Ok(self.draw_noise(event, statistic, draw))
     }
 
     /// Adds noise that was paid for.

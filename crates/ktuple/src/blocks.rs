@@ -123,7 +123,7 @@ impl Blocks {
                     dealt.push((u32::try_from(label).unwrap_or(0), block.row(i).to_vec()));
                 }
             },
-            |total, part| total.extend(part),
+            Extend::extend,
         )?;
         let mut rows = vec![Vec::new(); n_blocks.max(1)];
         for (label, row) in dealt {
@@ -152,7 +152,7 @@ impl Blocks {
         let all = source.fold(
             Vec::new,
             |all: &mut Vec<f32>, block| all.extend_from_slice(block.rows),
-            |total, part| total.extend(part),
+            Extend::extend,
         )?;
         let n = all.len() / d;
         let draw = |block: usize| {

@@ -2,8 +2,8 @@
 //!
 //! # Why it is private
 //!
-//! A *match* is a relation between two tuples, see [`matching`]. Let a_i count the matches of tuple i among the other
-//! t − 1. A filter keeps tuples with a_i near t, so that any two tuples which may be kept, in either of two
+//! A *match* is a relation between two tuples, see [`matching`]. Let `a_i` count the matches of tuple i among the other
+//! t − 1. A filter keeps tuples with `a_i` near t, so that any two tuples which may be kept, in either of two
 //! neighboring lists, have a match in common; on such *friendly* sets an average moves little when a tuple comes or goes.
 //! The filter and its two forms are in [`Filter`], the average in `average`, all proofs in `docs/proofs/friendly-core.md`.
 //!
@@ -37,14 +37,14 @@ use plan::{Goal, Plan};
 /// How friendly tuples are told from the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Filter {
-    /// Tuple i is kept with probability (a_i − t/2 − 1)/(t/2 − 2), cut to [0, 1].
+    /// Tuple i is kept with probability (`a_i` − t/2 − 1)/(t/2 − 2), cut to [0, 1].
     ///
     /// A replaced tuple moves each other probability by at most 1/(t/2 − 2), so that an average that is
     /// (ε₀, δ₀)-private for one tuple more or less is, after the filter, private for a replaced tuple with
     /// ε = (t − 1)·ln(1 + (e^ε₀ − 1)/(t/2 − 2)) + 2ε₀, about 4ε₀.
     #[default]
     Proportional,
-    /// Tuple i is kept if a_i with Gaussian noise exceeds t/2 by a margin: zero-concentrated, ρ₁ + 4ρ₀.
+    /// Tuple i is kept if `a_i` with Gaussian noise exceeds t/2 by a margin: zero-concentrated, ρ₁ + 4ρ₀.
     ///
     /// The noise has variance (t − 1)/(2ρ₁), so it needs t of the order of 16·ln(t/δ)/ρ₁: better than the
     /// proportional filter for large budgets and many tuples only.
@@ -106,12 +106,12 @@ impl FriendlyCore {
         self.filter
     }
 
-    fn solve(&self, shape: TupleShape, budget: Budget) -> Result<Plan, ParamsError> {
+    fn solve(self, shape: TupleShape, budget: Budget) -> Result<Plan, ParamsError> {
         plan::solve(Goal::Tuples(self.ratio), self.filter, shape, budget)
     }
 
     fn event(
-        &self,
+        self,
         shape: TupleShape,
         relation: NeighboringRelation,
         spend: TupleSpend,

@@ -19,6 +19,10 @@
 //! Relation: the replacement of one tuple, their number t public. Proofs are in `docs/proofs/ktuple.md` and
 //! `docs/proofs/friendly-core.md`, with the errors of the published text and what was done about each.
 #![forbid(unsafe_code)]
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "array views are small and go by value, as ndarray has it"
+)]
 
 pub mod aggregator;
 pub mod averages;

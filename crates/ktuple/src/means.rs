@@ -4,7 +4,7 @@
 //!
 //! 1. Records go into t secret blocks ([`blocks`](crate::blocks)); t is public. Each block is solved without privacy: t tuples.
 //! 2. A private k-tuple clustering ([`aggregator`](crate::aggregator)) turns them into k rough centers or ⊥. One record touches one tuple,
-//!    so its loss is the clustering's (ε_B, δ_B) under either relation.
+//!    so its loss is the clustering's (`ε_B`, `δ_B`) under either relation.
 //! 3. All records go to the nearest rough center, a function of the record and released centers. [`Refine`] replaces each
 //!    center by a private average of its cluster, in a fixed number of rounds. One record is in one cluster; a replaced one may
 //!    move, so the averages are proved under add-remove (a cluster's size is private) and converted.

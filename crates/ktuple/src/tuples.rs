@@ -162,7 +162,7 @@ pub(crate) fn sq_distance(x: &[i32], y: &[i32]) -> u64 {
     terms.sum()
 }
 
-/// D_i² for each point of a tuple: the squared distance to its nearest companion; empty for k = 1.
+/// `D_i²` for each point of a tuple: the squared distance to its nearest companion; empty for k = 1.
 #[must_use]
 pub(crate) fn sq_gaps(tuple: &[i32], dimension: usize) -> Vec<u64> {
     let points: Vec<&[i32]> = tuple.chunks_exact(dimension).collect();

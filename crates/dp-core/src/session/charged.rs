@@ -26,8 +26,7 @@ impl Session<'_> {
         sensitivity: impl Into<Sensitivity>,
         statistic: &Confidential<Vec<i64>>,
     ) -> Vec<i128> {
-        let event = self
-            .under(charge, "noise", sensitivity)
+        let event = Self::under(charge, "noise", sensitivity)
             .purpose(purpose)
             .with("std_dev", mechanism.std_dev());
         self.draw_noise(&event, statistic, |rng, noise| match mechanism {
@@ -50,12 +49,11 @@ impl Session<'_> {
         scores: &Confidential<Vec<i64>>,
         base_weights: Option<&[u64]>,
     ) -> Option<usize> {
-        let event = self
-            .under(charge, "selection", sensitivity)
+        let event = Self::under(charge, "selection", sensitivity)
             .purpose(purpose)
             .with("eta", mechanism.eta());
         let eta = mechanism.exact_eta();
-        self.choose(event, scores, |rng, scores| match mechanism.rule() {
+        self.choose(&event, scores, |rng, scores| match mechanism.rule() {
             SelectionRule::Exponential => {
                 sampler::exponential::select(scores, eta, base_weights, rng)
             }
@@ -81,8 +79,7 @@ impl Session<'_> {
         sensitivity: impl Into<Sensitivity>,
         steps: &Confidential<Vec<(u64, i64)>>,
     ) -> Option<u64> {
-        let event = self
-            .under(charge, "point of a grid", sensitivity)
+        let event = Self::under(charge, "point of a grid", sensitivity)
             .purpose(purpose)
             .with("eta", mechanism.eta());
         let steps = steps.peek();
@@ -119,9 +116,7 @@ impl Session<'_> {
         sample_size: usize,
         population: usize,
     ) -> Vec<usize> {
-        let event = self
-            .under(charge, "sample", Sensitivity::ByTheorem)
-            .purpose(purpose);
+        let event = Self::under(charge, "sample", Sensitivity::ByTheorem).purpose(purpose);
         let rng = &mut *self.rng;
         let output = self.deck.call(
             &event,

@@ -37,7 +37,7 @@ pub struct PointLoss {
 /// A private average of points in a public ball or box of radius Λ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoundedAverage {
-    /// Λ and the least width r_min, lattice units.
+    /// Λ and the least width `r_min`, lattice units.
     pub range: Range,
     /// β, with which a segment may miss.
     pub failure_probability: f64,
@@ -107,8 +107,6 @@ impl BoundedAverage {
     /// (ε, δ) = `loss` when a point is added or removed. Per axis: a bounding segment [x, y] (ε/2), a noisy count (ε/8), and the sum of
     /// the differences to the segment's middle, each *moved into* the segment, with Gaussian noise for half its length. The text
     /// drops the points outside and scales the noise by the number of the others, which is private (point 3).
-    ///
-
     ///
     /// # Errors
     ///

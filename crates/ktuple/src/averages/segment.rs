@@ -79,7 +79,7 @@ pub(super) fn quality(values: &[i64], range: Range) -> Vec<(u64, i64)> {
     let mut rights: Vec<u64> = values.iter().map(|&x| range.right(x)).collect();
     lefts.sort_unstable();
     rights.sort_unstable();
-    let mut cuts: Vec<u64> = lefts.iter().copied().collect();
+    let mut cuts = lefts.clone();
     cuts.extend(rights.iter().map(|right| right + 1));
     cuts.extend([0, end]);
     cuts.retain(|&cut| cut <= end);

@@ -1,3 +1,10 @@
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "small numbers of tests"
+)]
+
 use dp_core::rng::InsecureSeededRng;
 use dp_core::sensitivity::Sensitivity;
 use dp_core::{Budget, Delta, Epsilon, Event, Loss, NeighboringRelation, Session};

@@ -5,11 +5,11 @@
 //! For sets of tuples in which any two have a match in common, (ε₀, δ₀)-private when a tuple comes or goes
 //! (`docs/proofs/friendly-core.md`, Lemma 3). With m = |C|:
 //!
-//! 1. n̂ = m + noise − margin, above m with probability at most δ_c;
-//! 2. the mean over C of ln D_i moves by at most κ/n̂ (all k together √k·κ/n̂), is released with Gaussian noise and
-//!    raised, so that it is an underestimate of no mean with probability 1 − δ_s;
-//! 3. then R_i = 2γ·e^κ·exp(that) bounds the distance of any two points of cluster i, and the mean of cluster i moves by at
-//!    most R_i/n̂.
+//! 1. n̂ = m + noise − margin, above m with probability at most `δ_c`;
+//! 2. the mean over C of ln `D_i` moves by at most κ/n̂ (all k together √k·κ/n̂), is released with Gaussian noise and
+//!    raised, so that it is an underestimate of no mean with probability 1 − `δ_s`;
+//! 3. then `R_i` = 2γ·e^κ·exp(that) bounds the distance of any two points of cluster i, and the mean of cluster i moves by at
+//!    most `R_i/n`̂.
 //!
 //! Means of integers are rounded down to a finer grid, which adds 1 per coordinate to what a tuple can move.
 

@@ -24,7 +24,7 @@ const SEARCH_SHARE: f64 = 0.25;
 pub enum RadiusSearch {
     /// A public radius, scaled coordinates.
     Public(f64),
-    /// The best of r_min·2^j, j = 0, 1, …, up to the domain's diameter, by the exponential mechanism: the first within
+    /// The best of `r_min·2^j`, j = 0, 1, …, up to the domain's diameter, by the exponential mechanism: the first within
     /// which nine tenths of all pairs lie, then doubled.
     Above(f64),
 }
@@ -34,8 +34,8 @@ pub enum RadiusSearch {
 /// # Privacy
 ///
 /// For a replaced point, t public. Any two points of a friendly set have a common match, so they are within 2r and a mean of
-/// m moves by at most 2r/m when a point comes or goes. The search scores radius j by −max(τ − P_j, P_(j−1) − τ), P_j the number of
-/// pairs within r_j and τ nine tenths of all: a replaced point moves each P_j by at most t − 1, so the scores'
+/// m moves by at most 2r/m when a point comes or goes. The search scores radius j by −max(τ − `P_j`, P_(j−1) − τ), `P_j` the number of
+/// pairs within `r_j` and τ nine tenths of all: a replaced point moves each `P_j` by at most t − 1, so the scores'
 /// changes have width 2(t − 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FriendlyAverages {
@@ -143,7 +143,7 @@ fn lattice_radius(shape: TupleShape, radius: f64) -> u64 {
     units.max(1)
 }
 
-/// r_min·2^j up to the domain's diameter.
+/// `r_min·2^j` up to the domain's diameter.
 fn radii(shape: TupleShape, least: u64) -> Vec<u64> {
     let side = 2 * shape.lattice.units_per_one().unsigned_abs();
     let sq_diameter = u128::from(side) * u128::from(side) * shape.dimension as u128;
@@ -156,7 +156,7 @@ fn radii(shape: TupleShape, least: u64) -> Vec<u64> {
     radii
 }
 
-/// −max(τ − P_j, P_(j−1) − τ) for each radius.
+/// −max(τ − `P_j`, P_(j−1) − τ) for each radius.
 fn scores(points: &Tuples, radii: &[u64]) -> Vec<i64> {
     let t = points.len();
     let zero = || vec![0_i64; radii.len()];

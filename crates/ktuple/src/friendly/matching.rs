@@ -1,13 +1,13 @@
 //! When two tuples match, and what follows for sets whose members have matches in common.
 //!
-//! For a tuple X let D_i(X) be the distance of x_i to the nearest other point of X. X and Y *match* with ratio γ if there
-//! is a bijection π with ‖x_i − y_π(i)‖ ≤ γ·min(D_i(X), D_π(i)(Y)) for all i; a void tuple matches none. The relation is
+//! For a tuple X let `D_i(X)` be the distance of `x_i` to the nearest other point of X. X and Y *match* with ratio γ if there
+//! is a bijection π with ‖`x_i` − `y_π(i)`‖ ≤ `γ·min(D_i(X)`, `D_π(i)(Y)`) for all i; a void tuple matches none. The relation is
 //! symmetric and, void tuples aside, reflexive. Let X and Y both match Z, γ ≤ 1/5, points numbered so that the
 //! bijections are identities. Then (`docs/proofs/friendly-core.md`, Lemma 1)
 //!
-//! 1. D_i(X) ≤ (1 + 2γ)·D_i(Z) and the reverse, so ln D_i differs by at most κ = 2·ln(1 + 2γ) between X and Y;
-//! 2. ‖x_i − y_i‖ ≤ γ·(D_i(X) + D_i(Y));
-//! 3. y_i is the point of Y nearest to x_i: all tuples of a friendly set sort points into the same k clusters.
+//! 1. `D_i(X)` ≤ (1 + `2γ)·D_i(Z`) and the reverse, so ln `D_i` differs by at most κ = 2·ln(1 + 2γ) between X and Y;
+//! 2. ‖`x_i` − `y_i`‖ ≤ `γ·(D_i(X)` + `D_i(Y)`);
+//! 3. `y_i` is the point of Y nearest to `x_i`: all tuples of a friendly set sort points into the same k clusters.
 //!
 //! Squares of lattice distances are integers, so matching is decided exactly.
 
@@ -56,7 +56,7 @@ impl MatchRatio {
         f64::from(self.0) / f64::from(1_u32 << RATIO_BITS)
     }
 
-    /// κ, by which ln D_i differs at most within a friendly set.
+    /// κ, by which ln `D_i` differs at most within a friendly set.
     #[must_use]
     pub fn kappa(self) -> f64 {
         2.0 * libm::log1p(2.0 * self.get())
@@ -110,7 +110,7 @@ fn matches(tuples: &Tuples, limits: &Limits, a: usize, b: usize) -> bool {
     (0..k).all(|i| found(i, i) || (0..k).any(|j| j != i && found(i, j)))
 }
 
-/// a_i, the number of tuples that match tuple i among the other t − 1: private.
+/// `a_i`, the number of tuples that match tuple i among the other t − 1: private.
 ///
 /// Complexity: O(t²·k·d) to O(t²·k²·d), in parallel.
 #[must_use]

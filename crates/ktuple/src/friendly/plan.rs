@@ -33,6 +33,7 @@ pub(super) enum Goal {
 
 /// How tuples are kept.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one per run")]
 pub(super) enum Keep {
     Proportional,
     Gaussian {
@@ -49,7 +50,7 @@ pub(super) struct Plan {
     pub(super) average_epsilon: f64,
     /// Noise on the number of kept tuples.
     pub(super) count: AdditiveMechanism,
-    /// What is subtracted from it, so that it is an underestimate but for probability δ_c.
+    /// What is subtracted from it, so that it is an underestimate but for probability `δ_c`.
     pub(super) margin: i64,
     /// ρ of the k scales, and of the k centers.
     pub(super) rho_scales: f64,
@@ -288,7 +289,7 @@ impl Plan {
         high
     }
 
-    /// Standard deviation of a coordinate of a center, in units of the gap D_i, if `count` tuples are kept.
+    /// Standard deviation of a coordinate of a center, in units of the gap `D_i`, if `count` tuples are kept.
     fn relative_noise(&self, ratio: MatchRatio, n_clusters: usize, count: f64) -> f64 {
         let root_k = libm::sqrt(n_clusters as f64);
         let scale_noise = root_k * ratio.kappa() / (count * libm::sqrt(2.0 * self.rho_scales));

@@ -1,3 +1,5 @@
+#![expect(clippy::cast_possible_truncation, reason = "small numbers of tests")]
+
 use dp_core::composition::ApproxLoss;
 use dp_core::rng::InsecureSeededRng;
 use dp_core::tape::Edit;

@@ -42,7 +42,6 @@ pub(super) struct Division {
 
 impl PrivateKMeans {
     /// The parameters it was checked with.
-    #[must_use]
     pub const fn params(&self) -> &PrivateKMeansParams {
         &self.params
     }
@@ -128,7 +127,7 @@ impl PrivateKMeans {
         };
         let refined = params
             .refine
-            .run(source, rough.view(), division.refine, session)?;
+            .run(source, &rough, division.refine, session)?;
         Ok(KMeansOutcome::Released {
             centers: refined.centers,
             noisy_counts: refined.noisy_counts,

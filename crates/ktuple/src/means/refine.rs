@@ -5,11 +5,11 @@
 //! A round has two releases, both of statistics in which one record touches one cluster. Under add-remove:
 //!
 //! *Radii*: how many records of each cluster lie between consecutive public radii of its center: a histogram,
-//! one record is in one cell, L1 sensitivity 1, discrete Laplace noise, pure ε. From it follow a noisy count n̂_i and
-//! a radius R_i per cluster: post-processing.
+//! one record is in one cell, L1 sensitivity 1, discrete Laplace noise, pure ε. From it follow a noisy count `n̂_i` and
+//! a radius `R_i` per cluster: post-processing.
 //!
-//! *Sums*: Σ (x − c_i) over cluster i, each difference clipped to length R_i and rounded toward zero. One record moves the
-//! sum of one cluster by at most R_i, so k Gaussian releases with standard deviations R_i/√(2ρ) together are ρ-zCDP: neighbors
+//! *Sums*: Σ (x − `c_i`) over cluster i, each difference clipped to length `R_i` and rounded toward zero. One record moves the
+//! sum of one cluster by at most `R_i`, so k Gaussian releases with standard deviations `R_i/√(2ρ)` together are ρ-zCDP: neighbors
 //! differ in one of them, by parallel composition.
 //!
 //! A replaced record may move from one cluster to another, or to the opposite end of the same: both sensitivities double.
@@ -164,14 +164,14 @@ impl Refine {
     pub fn run<S: LatticeSource>(
         &self,
         source: &S,
-        centers: ArrayView2<'_, f64>,
+        centers: &Array2<f64>,
         spend: RefineSpend,
         session: &mut Session<'_>,
     ) -> Result<Refined, FitError> {
         let frame = source.frame();
         let radii = Radii::new(frame, self.scale_min);
         let mut refined = Refined {
-            centers: centers.to_owned(),
+            centers: centers.clone(),
             noisy_counts: vec![0.0; centers.nrows()],
         };
         for round in self.rounds(spend, session.relation())? {
@@ -425,6 +425,7 @@ fn clipped_sums<S: LatticeSource>(
     Ok(sums)
 }
 
+#[expect(clippy::ptr_arg, reason = "the merge of a fold takes its accumulator")]
 fn add(total: &mut Vec<i64>, part: Vec<i64>) {
     for (total, part) in total.iter_mut().zip(part) {
         *total += part;

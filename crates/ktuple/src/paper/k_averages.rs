@@ -29,7 +29,7 @@ pub struct PrivateKAverages {
 }
 
 impl PrivateKAverages {
-    /// r_min (scaled coordinates, in (0, 1]) and β (in (0, 1]).
+    /// `r_min` (scaled coordinates, in (0, 1]) and β (in (0, 1]).
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ impl TupleAggregator for PrivateKAverages {
         }
         // An order that a replaced tuple seldom changes, so that replays compare like with like.
         clusters.sort_by_cached_key(|points| {
-            let count = points.len().max(1) as i64;
+            let count = i64::try_from(points.len().max(1)).unwrap_or(i64::MAX);
             let sums = (0..d).map(|j| points.iter().map(|point| i64::from(point[j])).sum::<i64>());
             sums.map(|sum| sum / count).collect::<Vec<_>>()
         });

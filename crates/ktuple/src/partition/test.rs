@@ -115,7 +115,7 @@ fn down_to_epsilon(x: f64) -> Result<Epsilon, ParamsError> {
     Epsilon::new(dp_core::rounding::down(x, 2)).map_err(|_| ParamsError::BudgetTooSmall)
 }
 
-/// ℓ_X: how many tuples the balls of tuple `x` do not partition.
+/// `ℓ_X`: how many tuples the balls of tuple `x` do not partition.
 pub(super) fn outside(tuples: &Tuples, separation: Separation, x: usize) -> i64 {
     let void = dp_core::planted!("ktuple-void-partitions": false; tuples.is_void(x));
     if void {

@@ -1,3 +1,5 @@
+#![expect(clippy::cast_possible_wrap, reason = "small numbers of tests")]
+
 use dp_core::rng::InsecureSeededRng;
 use dp_core::sensitivity::Sensitivity;
 use dp_core::{Delta, Epsilon, Event, Loss, NeighboringRelation, Session};
