@@ -135,8 +135,12 @@ impl Grid {
         let counts = match &parts.mechanism {
             Mechanism::Dense(laplace) => {
                 let n_cells = number_of_cells(m, d).and_then(|cells| usize::try_from(cells).ok());
-                let exact = count::dense(source, cells, n_cells.unwrap_or(1))?;
-                let noisy = session.laplace(laplace, "cell counts", &Confidential::new(exact))?;
+                let n_cells = n_cells.unwrap_or(1);
+                let exact = count::dense(source, cells, n_cells)?;
+                let mut noisy =
+                    session.laplace(laplace, "cell counts", &Confidential::new(exact))?;
+                // As many as were asked about; only the tape of another run can hold more or fewer.
+                noisy.resize(n_cells, 0);
                 CellCounts::Dense(noisy.into_iter().map(saturate).collect())
             }
             Mechanism::Sparse(threshold) => {
