@@ -14,6 +14,7 @@
 //! | [`partition`] | the published test whether tuples are partitioned alike |
 //! | [`paper`] | the published clusterings on top of that test, mended |
 //! | [`averages`] | private averages of bounded points |
+//! | [`planner`] | how many records and blocks an assumed separation needs |
 //! | [`partition`] | the published test whether tuples are partitioned alike |
 //!
 //! Relation: the replacement of one tuple, their number t public. Proofs are in `docs/proofs/ktuple.md` and
@@ -32,6 +33,7 @@ pub mod friendly;
 pub mod means;
 pub mod paper;
 pub mod partition;
+pub mod planner;
 pub mod tuples;
 
 pub use aggregator::{Aggregate, Refusal, TupleAggregator, TupleSpend};

@@ -68,6 +68,7 @@ impl Tuples {
                 let tuple = &self.units[self.units.len() - self.n_clusters * self.dimension..];
                 sq_gaps(tuple, self.dimension).iter().all(|&gap| gap > 0)
             };
+            let distinct = dp_core::planted!("tuple-equal-points-passed": true; distinct);
             self.void.push(!distinct);
         } else {
             self.push_void();

