@@ -442,7 +442,12 @@ impl<'rng> Session<'rng> {
             || Statistic::Integers(exact.iter().map(|&x| i128::from(x)).collect()),
             || {
                 let mut noisy = vec![0; exact.len()];
-                draw(rng, &mut noisy);
+                crate::planted!(
+                    "seed-reused": draw(&mut crate::rng::InsecureSeededRng::new(7), &mut noisy); draw(rng, &mut noisy)
+                );
+                crate::planted!(
+                    "noise-truncated": noisy.iter_mut().for_each(|x| *x = (*x).clamp(-2, 2)); ()
+                );
                 crate::planted!(
                     "one-noise-for-all": if let Some(first) = noisy.first().copied() { noisy.fill(first) };
                     ()

@@ -8,6 +8,8 @@
 use std::collections::BTreeMap;
 
 use crate::ledger::Event;
+use crate::neighboring::NeighboringRelation;
+use crate::sensitivity::Sensitivity;
 
 /// How a data set differs from the recorded one, by the index of the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -301,13 +303,13 @@ fn compare(
 ) {
     let covered = match (&call.statistic, &statistic) {
         (Statistic::Integers(recorded), Statistic::Integers(replayed)) => {
-            call.event.sensitivity.covers(recorded, replayed)
+            allowed(&call.event, edit).covers(recorded, replayed)
         }
         (Statistic::Keyed(recorded), Statistic::Keyed(replayed)) => {
             keyed_covers(call, recorded, replayed, edit)
         }
         (Statistic::Steps(recorded), Statistic::Steps(replayed)) => {
-            steps_cover(call.event.sensitivity, recorded, replayed)
+            steps_cover(allowed(&call.event, edit), recorded, replayed)
         }
         // Probabilities are bounded by the theorem of their charge: kept for its own check.
         (Statistic::Fractions(_), Statistic::Fractions(_)) => {
@@ -326,8 +328,23 @@ fn compare(
     }
 }
 
-/// Counts by key: a key that is missing counts zero. A replaced record is a removal and an addition, for which
-/// the accountant charges the mechanism twice.
+/// How far a statistic may move. A replaced record is a removal and an addition: what was proved under add-remove, for which the
+/// accountant charges twice, may move twice as far.
+fn allowed(event: &Event, edit: Edit) -> Sensitivity {
+    let twice =
+        matches!(edit, Edit::Replaced(_)) && event.relation == NeighboringRelation::AddRemove;
+    match event.sensitivity {
+        Sensitivity::L1(bound) if twice => Sensitivity::L1(bound.saturating_mul(2)),
+        Sensitivity::L2Squared(squared) if twice => {
+            Sensitivity::L2Squared(squared.saturating_mul(4))
+        }
+        Sensitivity::LInf(bound) if twice => Sensitivity::LInf(bound.saturating_mul(2)),
+        Sensitivity::Width(bound) if twice => Sensitivity::Width(bound.saturating_mul(2)),
+        sensitivity => sensitivity,
+    }
+}
+
+/// Counts by key: a key that is missing counts zero.
 fn keyed_covers(
     call: &Call,
     recorded: &BTreeMap<Vec<i64>, i64>,
@@ -340,21 +357,11 @@ fn keyed_covers(
             .map(|key| map.get(*key).copied().unwrap_or(0).into())
             .collect()
     };
-    let allowed = match (edit, call.event.sensitivity) {
-        (Edit::Replaced(_), crate::sensitivity::Sensitivity::L1(bound)) => {
-            crate::sensitivity::Sensitivity::L1(bound.saturating_mul(2))
-        }
-        (_, sensitivity) => sensitivity,
-    };
-    allowed.covers(&read(recorded), &read(replayed))
+    allowed(&call.event, edit).covers(&read(recorded), &read(replayed))
 }
 
 /// Two step functions on one grid, compared on each piece where both are constant.
-fn steps_cover(
-    sensitivity: crate::sensitivity::Sensitivity,
-    recorded: &[(u64, i64)],
-    replayed: &[(u64, i64)],
-) -> bool {
+fn steps_cover(sensitivity: Sensitivity, recorded: &[(u64, i64)], replayed: &[(u64, i64)]) -> bool {
     let (mut first, mut second) = (Vec::new(), Vec::new());
     let (mut left, mut right) = (recorded.iter().copied(), replayed.iter().copied());
     let (mut a, mut b) = (left.next(), right.next());

@@ -66,6 +66,7 @@ impl Rate {
             Self::Direct => down(libm::log1p(epsilon / log), 16),
             Self::Largest => largest(epsilon, delta.get())?,
         };
+        let rate = dp_core::planted!("maxcover-rate-doubled": 2.0 * rate; rate);
         (rate > 0.0 && rate.is_finite()).then_some(rate)
     }
 }

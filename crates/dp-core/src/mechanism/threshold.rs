@@ -56,6 +56,7 @@ impl ThresholdMechanism {
             reason = "clamped to [2, 2^62] above"
         )]
         let threshold = threshold as i64;
+        let threshold = crate::planted!("threshold-halved": threshold / 2; threshold);
         Ok(Self {
             epsilon,
             delta,

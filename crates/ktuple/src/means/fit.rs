@@ -161,8 +161,7 @@ impl PrivateKMeans {
             return self.printed(frame, relation, block_size);
         }
         let (for_tuples, rest) = share(epsilon, params.tuple_share);
-        let (delta_tuples, delta_rest) =
-            dp_core::planted!("ktuple-delta-twice": (delta, delta); share(delta, params.tuple_share));
+        let (delta_tuples, delta_rest) = dp_core::planted!("ktuple-delta-twice": (delta, delta); share(delta, params.tuple_share));
         let budget = approx(for_tuples, delta_tuples)?;
         Ok(Division {
             n_blocks: self.choose_blocks(frame, budget)?,

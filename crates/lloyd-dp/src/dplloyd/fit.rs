@@ -96,6 +96,11 @@ impl DpLloyd {
         let relation = session.relation();
         session.admit(&self.plan(frame, relation)?)?;
         let mut centers = params.init.centers(params.n_clusters, frame, public)?;
+        dp_core::planted!("lloyd-centers-from-data": centers[[0, 0]] = frame.lattice().to_f64(source.fold(
+            || 0,
+            |first, block| if block.first == 0 && block.len() > 0 { *first = block.units(0, 0).into() },
+            |total, part| *total += part,
+        )?); ());
         let size = self.size(source, session)?;
         let mut noisy_counts = None;
         let spends = params.spends(relation, frame.dimension(), size)?;
@@ -103,6 +108,16 @@ impl DpLloyd {
             let lattice_centers =
                 LatticeCenters::new(frame, &centers).ok_or(ParamsError::NoClusters)?;
             let bound = params.bound(frame, t, &lattice_centers.units);
+            let bound = dp_core::planted!("lloyd-radius-from-data": match bound {
+                Bound::Radius(_) => Bound::Radius(source.fold(
+                    || 1_u64,
+                    |most, block| for i in 0..block.len() {
+                        *most = (*most).max(block.units(i, 0).unsigned_abs().into());
+                    },
+                    |total, part| *total = (*total).max(part),
+                )?),
+                bound => bound,
+            }; bound);
             let mechanisms = params.mechanisms(frame, relation, spend, &bound)?;
             let term = match (params.sums, &bound) {
                 (Sums::BoundedRadius(_), Bound::Radius(radius)) => Term::Clipped(*radius),
@@ -110,6 +125,10 @@ impl DpLloyd {
                 _ => Term::Record,
             };
             let statistics = cluster_statistics(source, &lattice_centers, term)?;
+            dp_core::planted!("lloyd-stop-on-data": if statistics.counts.contains(&0) { break; }; ());
+            dp_core::planted!("lloyd-error-on-data": if statistics.counts.contains(&0) {
+                return Err(ParamsError::NoClusters.into());
+            }; ());
             let noisy = release(
                 session,
                 frame,
@@ -217,7 +236,8 @@ fn release(
     Ok(match mechanisms {
         Mechanisms::Joint(joint) => {
             let k = counts.len();
-            let mut vector: Vec<i64> = counts.into_iter().map(|count| count * one).collect();
+            let weight = dp_core::planted!("lloyd-weights-scaled": 2 * one; one);
+            let mut vector: Vec<i64> = counts.into_iter().map(|count| count * weight).collect();
             vector.extend(sums);
             let noisy = session.add_noise(joint, "counts and sums", &Confidential::new(vector))?;
             let scaled: Vec<f64> = noisy.into_iter().map(|x| x as f64 * step).collect();
@@ -231,8 +251,13 @@ fn release(
             counts: count_mechanism,
             sums: sum_mechanism,
         } => {
-            let counts =
+            let k = counts.len();
+            let counts = dp_core::planted!(
+                "lloyd-empty-skipped": counts.into_iter().filter(|&count| count > 0).collect(); counts
+            );
+            let mut counts =
                 session.add_noise(count_mechanism, "counts", &Confidential::new(counts))?;
+            counts.resize(k, 0);
             let sums = session.add_noise(sum_mechanism, "sums", &Confidential::new(sums))?;
             Noisy {
                 counts: counts.into_iter().map(|x| x as f64).collect(),

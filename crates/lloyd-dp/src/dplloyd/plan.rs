@@ -214,7 +214,12 @@ impl DpLloydParams {
                 let parts = split(rho, &shares);
                 Mechanisms::Apart {
                     counts: gaussian(u128::from(steps), parts[0])?,
-                    sums: gaussian(bound.l2_squared() * u128::from(steps).pow(2), parts[1])?,
+                    sums: gaussian(
+                        dp_core::planted!(
+                            "lloyd-sensitivity-1.175": bound.l2_squared() * 1000 / 1381; bound.l2_squared()
+                        ) * u128::from(steps).pow(2),
+                        parts[1],
+                    )?,
                 }
             }
         })

@@ -99,6 +99,9 @@ pub(crate) fn cluster_statistics<S: LatticeSource>(
             labels.clear();
             labels.resize(block.len(), 0);
             centers.packed.assign(block.rows, labels);
+            dp_core::planted!("lloyd-tail-relabeled": if block.len() % 2 == 1 {
+                labels[block.len() - 1] = 0;
+            }; ());
             add_block(statistics, labels, block, centers, term);
         },
         |total, part| total.0.merge(part.0),
@@ -155,9 +158,12 @@ pub(crate) fn clip(vector: &mut [i32], radius: u64) {
     // The factor is taken a little short, so that rounding cannot lengthen the result: the relative
     // error of the square root, the quotient and the product is below 2^-50.
     let factor = radius as f64 / (squared as f64).sqrt() * (1.0 - 2_f64.powi(-48));
+    let factor = dp_core::planted!("lloyd-filter-for-clip": 0.0; factor);
     for x in vector {
+        let short = f64::from(*x) * factor;
+        let short = dp_core::planted!("lloyd-clip-rounds-away": short + short.signum(); short);
         #[expect(clippy::cast_possible_truncation, reason = "shorter than an i32 was")]
-        let shortened = (f64::from(*x) * factor) as i32;
+        let shortened = short as i32;
         *x = shortened;
     }
 }

@@ -47,6 +47,7 @@ impl SampleAggregate {
         let halves = split(sized.epsilon.get(), &[1.0, 1.0]);
         // Equal shares: `split` rounds each down, so that their exact sum stays within the half.
         let range = split(halves[0], &vec![1.0; 2 * kd])[0];
+        let range = dp_core::planted!("gkm-range-at-twice": 2.0 * range; range);
         let average = split(halves[1], &vec![1.0; kd])[0];
         Ok(Shares {
             range: Epsilon::new(range).map_err(too_small)?,
