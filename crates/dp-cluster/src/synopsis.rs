@@ -107,7 +107,9 @@ pub fn recluster(
         parameter: "recluster",
         reason,
     };
-    synopsis.check().map_err(|error| refused(error.to_string()))?;
+    synopsis
+        .check()
+        .map_err(|error| refused(error.to_string()))?;
     let most = crate::request::MAX_CENTER_VALUES / synopsis.columns.len();
     if n_clusters == 0 || n_clusters > most {
         return Err(RequestError::Clusters {
@@ -122,7 +124,9 @@ pub fn recluster(
     let domain = Domain::from(box_domain(&synopsis.columns, &synopsis.bounds)?);
     let clustering = solver.cluster(&synopsis.grid, public);
     let centers = clustering.centers.rows().into_iter();
-    let centers = centers.map(|center| domain.to_original(&center.to_vec())).collect();
+    let centers = centers
+        .map(|center| domain.to_original(&center.to_vec()))
+        .collect();
     let mut parameters = synopsis.parameters.clone();
     parameters.insert("clusters".to_owned(), n_clusters.into());
     parameters.insert("starts".to_owned(), starts.name().into());

@@ -163,7 +163,6 @@ struct Steps {
 
 impl Hybrid {
     /// The parameters it was checked with.
-    #[must_use]
     pub const fn params(&self) -> &HybridParams {
         &self.params
     }
@@ -177,7 +176,11 @@ impl Hybrid {
             Decision::Always => true,
             Decision::Model => hybrid_refines(self.params.n_clusters, dimension, n, epsilon),
         };
-        if refines { Branch::Refined } else { Branch::Grid }
+        if refines {
+            Branch::Refined
+        } else {
+            Branch::Grid
+        }
     }
 
     /// What a fit would spend, from public facts alone. Without a public size the branch is not known yet; the refined
@@ -206,7 +209,10 @@ impl Hybrid {
         events.extend(steps.grid.plan(frame, relation)?);
         if let Some(epsilon) = steps.refine {
             let middle = Array2::zeros((params.n_clusters, frame.dimension()));
-            events.extend(self.iteration(epsilon, frame, &middle)?.plan(frame, relation)?);
+            events.extend(
+                self.iteration(epsilon, frame, &middle)?
+                    .plan(frame, relation)?,
+            );
         }
         Ok(events)
     }

@@ -57,8 +57,11 @@ impl SizedBudget {
         let Some(mechanism) = &self.size else {
             return Ok((count as f64).clamp(1.0, f64::MAX));
         };
-        let noisy =
-            session.add_noise(mechanism, "number of records", &Confidential::new(vec![count]))?;
+        let noisy = session.add_noise(
+            mechanism,
+            "number of records",
+            &Confidential::new(vec![count]),
+        )?;
         let noisy = dp_core::planted!("grid-n-in-m": count as f64; noisy[0] as f64);
         Ok(noisy.clamp(1.0, f64::MAX))
     }

@@ -79,17 +79,29 @@ pub(crate) fn neighbors(d: usize, most: usize) -> impl Strategy<Value = Neighbor
             };
             let index = at as u64;
             let (neighbor, edit, relation) = match kind {
-                0 => (without(at), Edit::Removed(index), NeighboringRelation::AddRemove),
+                0 => (
+                    without(at),
+                    Edit::Removed(index),
+                    NeighboringRelation::AddRemove,
+                ),
                 1 => {
                     let mut flat: Vec<f64> = records.iter().copied().collect();
                     flat.splice(at * d..at * d, other);
                     let longer = Array2::from_shape_vec((n + 1, d), flat).expect("one row more");
-                    (longer, Edit::Inserted(index), NeighboringRelation::AddRemove)
+                    (
+                        longer,
+                        Edit::Inserted(index),
+                        NeighboringRelation::AddRemove,
+                    )
                 }
                 _ => {
                     let mut replaced = records.clone();
                     replaced.row_mut(at).assign(&ndarray::Array1::from(other));
-                    (replaced, Edit::Replaced(index), NeighboringRelation::ReplaceOne)
+                    (
+                        replaced,
+                        Edit::Replaced(index),
+                        NeighboringRelation::ReplaceOne,
+                    )
                 }
             };
             Neighbors {
@@ -115,7 +127,9 @@ pub(crate) fn replay<T>(
     let mut rng = InsecureSeededRng::new(4);
     let mut session = Session::new(budget, pair.relation, &mut rng).replayed(&tape, pair.edit);
     fit(&FramedSource::new(&pair.neighbor, &frame), &mut session).expect("total on data");
-    session.into_report().expect("a replayed session has a report")
+    session
+        .into_report()
+        .expect("a replayed session has a report")
 }
 
 /// Tables on which nothing may fail: none, one, NaN and infinities, duplicates; n × d.

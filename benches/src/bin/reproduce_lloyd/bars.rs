@@ -21,16 +21,25 @@ const EPSILONS: [f64; 3] = [0.1, 0.5, 1.0];
 /// Most milliseconds of a fit at ε = 1, where there is a bar.
 const SPEED: [(&str, f64); 2] = [("s1", 20.0), ("birch2", 1000.0)];
 
-pub(crate) fn run(folder: Option<&Path>, effort: Effort, output: &mut Output) -> Result<(), Box<dyn Error>> {
+pub(crate) fn run(
+    folder: Option<&Path>,
+    effort: Effort,
+    output: &mut Output,
+) -> Result<(), Box<dyn Error>> {
     let runs = if effort.quick { 5 } else { 20 };
-    say(&format!("\nGrid synopses: NICV over the best known without privacy, mean of {runs} fits, public size"));
-    say(&format!("{:<10} {:<16} {:>6} {:>9} {:>8} {:>7} {:>9}", "set", "method", "ε", "ratio", "± SE", "bar", "ms"));
+    say(&format!(
+        "\nGrid synopses: NICV over the best known without privacy, mean of {runs} fits, public size"
+    ));
+    say(&format!(
+        "{:<10} {:<16} {:>6} {:>9} {:>8} {:>7} {:>9}",
+        "set", "method", "ε", "ratio", "± SE", "bar", "ms"
+    ));
     for (file, k, best, most) in BARS {
         let Some(path) = find(folder, file) else {
             say(&format!("{file}: skipped, no such file (--data DIR)"));
             continue;
         };
-        let set = Set::new(file, "benchmark", k, &read(&path)?.0)?;
+        let set = Set::new(file, "benchmark", k, &read(&path)?.records)?;
         for (epsilon, bar) in EPSILONS.into_iter().zip(most) {
             for method in [Method::EugGreedy, Method::GridK] {
                 let (mut ratios, mut times) = (Vec::new(), Vec::new());
@@ -43,19 +52,41 @@ pub(crate) fn run(folder: Option<&Path>, effort: Effort, output: &mut Output) ->
                 times.sort_by(f64::total_cmp);
                 let (mean, error) = summary(&ratios);
                 let median = times[times.len() / 2];
-                let name = if method == Method::EugGreedy { "eug" } else { "grid-k" };
-                say(&format!("{file:<10} {name:<16} {epsilon:>6} {mean:>9.4} {error:>8.4} {bar:>7} {median:>9.1}"));
+                let name = if method == Method::EugGreedy {
+                    "eug"
+                } else {
+                    "grid-k"
+                };
+                say(&format!(
+                    "{file:<10} {name:<16} {epsilon:>6} {mean:>9.4} {error:>8.4} {bar:>7} {median:>9.1}"
+                ));
                 if method == Method::EugGreedy && bar.is_finite() {
                     let holds = mean - 2.0 * error <= bar;
-                    let verdict = if holds { Verdict::Reproduced } else { Verdict::Not };
-                    output.verdict(verdict, &format!("eug on {file} at ε = {epsilon}: at most {bar}"), format!("{mean:.4} ± {error:.4}"));
+                    let verdict = if holds {
+                        Verdict::Reproduced
+                    } else {
+                        Verdict::Not
+                    };
+                    output.verdict(
+                        verdict,
+                        &format!("eug on {file} at ε = {epsilon}: at most {bar}"),
+                        format!("{mean:.4} ± {error:.4}"),
+                    );
                 }
                 if let Some((_, most)) = SPEED.iter().find(|(name, _)| *name == file)
                     && method == Method::EugGreedy
                     && epsilon >= 1.0
                 {
-                    let verdict = if median <= *most { Verdict::Reproduced } else { Verdict::Not };
-                    output.verdict(verdict, &format!("eug on {file} at ε = 1 in at most {most} ms"), format!("median {median:.1} ms"));
+                    let verdict = if median <= *most {
+                        Verdict::Reproduced
+                    } else {
+                        Verdict::Not
+                    };
+                    output.verdict(
+                        verdict,
+                        &format!("eug on {file} at ε = 1 in at most {most} ms"),
+                        format!("median {median:.1} ms"),
+                    );
                 }
             }
         }

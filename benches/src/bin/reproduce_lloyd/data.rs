@@ -21,20 +21,53 @@ pub(crate) struct Set {
     pub(crate) classes: Option<Vec<usize>>,
 }
 
+/// The best centers of many runs without privacy.
+pub(crate) struct Baseline {
+    pub(crate) centers: Array2<f64>,
+    pub(crate) nicv: f64,
+    /// Records per cluster, the smallest first.
+    pub(crate) sizes: Vec<usize>,
+}
+
+/// A file: records, and their classes where there is a column `label`.
+pub(crate) struct Table {
+    pub(crate) records: Array2<f64>,
+    pub(crate) classes: Option<Vec<usize>>,
+}
+
 pub(crate) struct Sets {
     pub(crate) found: Vec<Set>,
     pub(crate) missing: Vec<&'static str>,
 }
 
 impl Set {
-    pub(crate) fn new(name: &str, origin: &str, k: usize, records: &Array2<f64>) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn new(
+        name: &str,
+        origin: &str,
+        k: usize,
+        records: &Array2<f64>,
+    ) -> Result<Self, Box<dyn Error>> {
         let extreme = |column: ndarray::ArrayView1<'_, f64>, wanted: std::cmp::Ordering| {
-            column.iter().copied().reduce(|a, b| if b.total_cmp(&a) == wanted { b } else { a }).unwrap_or(0.0)
+            column
+                .iter()
+                .copied()
+                .reduce(|a, b| if b.total_cmp(&a) == wanted { b } else { a })
+                .unwrap_or(0.0)
         };
-        let low: Vec<f64> = records.columns().into_iter().map(|c| extreme(c, std::cmp::Ordering::Less)).collect();
-        let high = records.columns().into_iter().map(|c| extreme(c, std::cmp::Ordering::Greater));
+        let low: Vec<f64> = records
+            .columns()
+            .into_iter()
+            .map(|c| extreme(c, std::cmp::Ordering::Less))
+            .collect();
+        let high = records
+            .columns()
+            .into_iter()
+            .map(|c| extreme(c, std::cmp::Ordering::Greater));
         // A constant column needs some width.
-        let high = high.zip(&low).map(|(high, low)| if high > *low { high } else { low + 1.0 }).collect();
+        let high = high
+            .zip(&low)
+            .map(|(high, low)| if high > *low { high } else { low + 1.0 })
+            .collect();
         let frame = Frame::new(BoxDomain::new(low, high)?, Lattice::default());
         let mut scaled = Array2::zeros(records.raw_dim());
         for (record, mut out) in records.rows().into_iter().zip(scaled.rows_mut()) {
@@ -65,8 +98,8 @@ impl Set {
         mean_cost(Records::from(&self.scaled), centers.view(), None).unwrap_or(f64::NAN)
     }
 
-    /// The best of many runs without privacy, and the sizes of its clusters.
-    pub(crate) fn baseline(&self, restarts: usize) -> Result<(Array2<f64>, f64, Vec<usize>), Box<dyn Error>> {
+    /// The best of many runs without privacy.
+    pub(crate) fn baseline(&self, restarts: usize) -> Result<Baseline, Box<dyn Error>> {
         let lloyd = LloydParams::new(self.k).n_restarts(restarts).check()?;
         let solution = lloyd.fit(self.scaled.view(), None, &mut ChaCha8Rng::seed_from_u64(1))?;
         let mut sizes = vec![0; self.k];
@@ -74,12 +107,16 @@ impl Set {
             sizes[label as usize] += 1;
         }
         sizes.sort_unstable();
-        Ok((solution.centers, solution.cost / self.n() as f64, sizes))
+        Ok(Baseline {
+            centers: solution.centers,
+            nicv: solution.cost / self.n() as f64,
+            sizes,
+        })
     }
 }
 
 /// Reads a CSV file with a header, gzipped or not; a column `label` is kept apart.
-pub(crate) fn read(path: &Path) -> Result<(Array2<f64>, Option<Vec<usize>>), Box<dyn Error>> {
+pub(crate) fn read(path: &Path) -> Result<Table, Box<dyn Error>> {
     let file = File::open(path)?;
     let reader: Box<dyn Read> = if path.extension().is_some_and(|ending| ending == "gz") {
         Box::new(flate2::read::MultiGzDecoder::new(file))
@@ -104,14 +141,20 @@ pub(crate) fn read(path: &Path) -> Result<(Array2<f64>, Option<Vec<usize>>), Box
         }
     }
     let records = Array2::from_shape_vec((values.len() / d, d), values)?;
-    Ok((records, label.map(|_| classes)))
+    Ok(Table {
+        records,
+        classes: label.map(|_| classes),
+    })
 }
 
 /// The file of a name, gzipped or not.
 pub(crate) fn find(folder: Option<&Path>, name: &str) -> Option<PathBuf> {
     let folder = folder?;
     let names = [format!("{name}.csv"), format!("{name}.csv.gz")];
-    names.into_iter().map(|name| folder.join(name)).find(|path| path.exists())
+    names
+        .into_iter()
+        .map(|name| folder.join(name))
+        .find(|path| path.exists())
 }
 
 /// Clusters with equal chances around sphere-packed centers in [−1, 1]^d, σ = 0.1/k^(1/d) per coordinate at most, clipped.
@@ -136,19 +179,49 @@ pub(crate) fn sets(folder: Option<&Path>) -> Result<Sets, Box<dyn Error>> {
     };
     for (name, file, k, origin) in [
         ("S1", "s1", 15, "the paper's set"),
-        ("Gowalla", "gowalla_visits", 5, "a stand-in: user-place visits of the test split, worldwide"),
-        ("TIGER", "cal_road_nodes", 2, "a stand-in: road nodes of California"),
-        ("Image", "house_rgb", 3, "a stand-in: another copy of the image, 33,925 of 34,112 vectors"),
+        (
+            "Gowalla",
+            "gowalla_visits",
+            5,
+            "a stand-in: user-place visits of the test split, worldwide",
+        ),
+        (
+            "TIGER",
+            "cal_road_nodes",
+            2,
+            "a stand-in: road nodes of California",
+        ),
+        (
+            "Image",
+            "house_rgb",
+            3,
+            "a stand-in: another copy of the image, 33,925 of 34,112 vectors",
+        ),
         ("Lifesci", "lifesci", 3, "the paper's set"),
     ] {
         match find(folder, file) {
-            Some(path) => sets.found.push(Set::new(name, origin, k, &read(&path)?.0)?),
+            Some(path) => sets
+                .found
+                .push(Set::new(name, origin, k, &read(&path)?.records)?),
             None => sets.missing.push(name),
         }
     }
-    let adult = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/examples/adult.csv"));
-    sets.found.push(Set::new("Adult", "the paper's set", 5, &read(adult)?.0)?);
+    let adult = Path::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../docs/examples/adult.csv"
+    ));
+    sets.found.push(Set::new(
+        "Adult",
+        "the paper's set",
+        5,
+        &read(adult)?.records,
+    )?);
     let (records, _) = mixture(10_000, 2, 8, 42);
-    sets.found.push(Set::new("Mixture", "generated: eight clusters in two columns", 8, &records)?);
+    sets.found.push(Set::new(
+        "Mixture",
+        "generated: eight clusters in two columns",
+        8,
+        &records,
+    )?);
     Ok(sets)
 }

@@ -62,8 +62,13 @@ fn arguments() -> Result<Arguments, String> {
 
 fn run() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = arguments()?;
-    let wanted = |part: &str| arguments.parts.is_empty() || arguments.parts.iter().any(|p| p == part);
-    let effort = if arguments.quick { Effort::QUICK } else { Effort::FULL };
+    let wanted =
+        |part: &str| arguments.parts.is_empty() || arguments.parts.iter().any(|p| p == part);
+    let effort = if arguments.quick {
+        Effort::QUICK
+    } else {
+        Effort::FULL
+    };
     let mut output = Output::new(&arguments.out)?;
     let begin = Instant::now();
     say(&format!(
@@ -75,7 +80,14 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     ));
     let sets = data::sets(arguments.data.as_deref())?;
     for set in &sets.found {
-        say(&format!("{}: {} records, {} columns, k = {}; {}", set.name, set.n(), set.d(), set.k, set.origin));
+        say(&format!(
+            "{}: {} records, {} columns, k = {}; {}",
+            set.name,
+            set.n(),
+            set.d(),
+            set.k,
+            set.origin
+        ));
     }
     for missing in &sets.missing {
         say(&format!("{missing}: skipped, no such file (--data DIR)"));
@@ -93,7 +105,11 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
         schedules::run(arguments.data.as_deref(), effort, &mut output)?;
     }
     output.verdicts()?;
-    say(&format!("{:.0} s; CSV and SVG in {}", begin.elapsed().as_secs_f64(), arguments.out.display()));
+    say(&format!(
+        "{:.0} s; CSV and SVG in {}",
+        begin.elapsed().as_secs_f64(),
+        arguments.out.display()
+    ));
     Ok(())
 }
 

@@ -83,23 +83,44 @@ impl Method {
         }
     }
 
-    /// Runs of this system per point.
-    pub(crate) fn runs(self, effort: Effort) -> usize {
+    /// Runs of this system per point; fewer where one takes seconds.
+    pub(crate) fn runs(self, effort: Effort, set: &Set) -> usize {
+        let is_large = set.n() > 100_000 || set.d() > 8;
         match self {
+            Self::Pgkm if is_large => effort.others.div_ceil(3),
+            Self::Eug
+            | Self::EugGreedy
+            | Self::GridK
+            | Self::Hybrid
+            | Self::HybridAlways
+            | Self::HybridRefine
+                if is_large =>
+            {
+                effort.synopses.div_ceil(2)
+            }
             Self::DpLloyd => effort.starts * effort.runs_per_start,
-            Self::Eug | Self::EugGreedy | Self::GridK => effort.synopses,
             Self::Gkm | Self::Gkm3k | Self::Pgkm => effort.others,
-            Self::Hybrid | Self::HybridAlways | Self::HybridRefine => effort.synopses,
+            _ => effort.synopses,
         }
     }
 
     /// One fit at ε: scaled centers.
-    pub(crate) fn fit(self, set: &Set, epsilon: f64, run: usize, effort: Effort) -> Result<Array2<f64>, Box<dyn Error>> {
+    pub(crate) fn fit(
+        self,
+        set: &Set,
+        epsilon: f64,
+        run: usize,
+        effort: Effort,
+    ) -> Result<Array2<f64>, Box<dyn Error>> {
         let budget = Budget::pure(Epsilon::new(epsilon)?);
         let mut noise = InsecureSeededRng::new(run as u64);
         let mut session = Session::new(budget, NeighboringRelation::AddRemove, &mut noise);
         // `DPLloyd` runs several times from each set of first centers.
-        let start = if self == Self::DpLloyd { run % effort.starts } else { run };
+        let start = if self == Self::DpLloyd {
+            run % effort.starts
+        } else {
+            run
+        };
         let mut public = ChaCha8Rng::seed_from_u64(1000 + start as u64);
         let (source, k) = (&set.source, set.k);
         let n = Some(set.n() as u64);
@@ -115,14 +136,20 @@ impl Method {
                     _ => GridParams::eug(k, budget),
                 };
                 let grid = params.n_hint(n).check()?;
-                grid.fit(source, &mut session, &mut public)?.clustering.centers
+                grid.fit(source, &mut session, &mut public)?
+                    .clustering
+                    .centers
             }
             Self::Gkm | Self::Gkm3k => {
                 let params = match self {
                     Self::Gkm => SampleAggregateParams::gkm(k, budget),
                     _ => SampleAggregateParams::gkm_3k(k, budget),
                 };
-                params.n_hint(n).check()?.fit(source, &mut session, &mut public)?.centers
+                params
+                    .n_hint(n)
+                    .check()?
+                    .fit(source, &mut session, &mut public)?
+                    .centers
             }
             Self::Pgkm => {
                 let search = PrivGeneParams::new(k, budget).n_hint(n).check()?;
@@ -131,13 +158,22 @@ impl Method {
             Self::Hybrid | Self::HybridAlways | Self::HybridRefine => {
                 let params = match self {
                     Self::Hybrid => HybridParams::new(k, budget),
-                    Self::HybridAlways => HybridParams::new(k, budget).decision(lloyd_dp::hybrid::Decision::Always),
+                    Self::HybridAlways => {
+                        HybridParams::new(k, budget).decision(lloyd_dp::hybrid::Decision::Always)
+                    }
                     _ => HybridParams::refine(k, budget),
                 };
                 // The paper's start, so that Figure 5 compares like with like.
-                let starts = if self == Self::HybridRefine { Starts::Greedy } else { Starts::SpherePacking };
+                let starts = if self == Self::HybridRefine {
+                    Starts::Greedy
+                } else {
+                    Starts::SpherePacking
+                };
                 let hybrid = params.starts(starts).n_hint(n).check()?;
-                hybrid.fit(source, &mut session, &mut public)?.clustering.centers
+                hybrid
+                    .fit(source, &mut session, &mut public)?
+                    .clustering
+                    .centers
             }
         })
     }

@@ -71,7 +71,13 @@ impl Output {
     }
 
     /// A table per set on the terminal, one CSV, one SVG per set.
-    pub(crate) fn figure(&self, name: &str, title: &str, x: &str, points: &[Point]) -> Result<(), Box<dyn Error>> {
+    pub(crate) fn figure(
+        &self,
+        name: &str,
+        title: &str,
+        x: &str,
+        points: &[Point],
+    ) -> Result<(), Box<dyn Error>> {
         let mut csv = csv::Writer::from_path(self.folder.join(format!("{name}.csv")))?;
         csv.write_record(["set", "method", x, "mean", "std_error", "runs"])?;
         for point in points {
@@ -92,12 +98,23 @@ impl Output {
         for (set, points) in by_set {
             say(&format!("\n{title}: {set}"));
             table(x, &points);
-            self.svg(&format!("{name}-{set}"), &format!("{title}: {set}"), x, &points)?;
+            self.svg(
+                &format!("{name}-{set}"),
+                &format!("{title}: {set}"),
+                x,
+                &points,
+            )?;
         }
         Ok(())
     }
 
-    fn svg(&self, file: &str, title: &str, x: &str, points: &[&Point]) -> Result<(), Box<dyn Error>> {
+    fn svg(
+        &self,
+        file: &str,
+        title: &str,
+        x: &str,
+        points: &[&Point],
+    ) -> Result<(), Box<dyn Error>> {
         let lines: Vec<_> = methods(points)
             .into_iter()
             .map(|method| {
@@ -147,21 +164,21 @@ fn table(x: &str, points: &[&Point]) {
     let mut xs: Vec<f64> = points.iter().map(|point| point.x).collect();
     xs.sort_by(f64::total_cmp);
     xs.dedup();
-    let header: String = xs.iter().map(|x| format!(" {x:>16}")).collect();
-    say(&format!("{x:<18}{header}"));
+    let header: Vec<String> = xs.iter().map(|x| format!("{x:>16}")).collect();
+    say(&format!("{x:<18} {}", header.join(" ")));
     for method in methods(points) {
-        let cells: String = xs
+        let cells: Vec<String> = xs
             .iter()
             .map(|x| {
                 let point = points
                     .iter()
                     .find(|point| point.method == method && point.x.total_cmp(x).is_eq());
-                point.map_or(format!(" {:>16}", "–"), |point| {
-                    format!(" {:>9.5} ±{:>5.0e}", point.mean, point.std_error)
+                point.map_or(format!("{:>16}", "–"), |point| {
+                    format!("{:>9.5} ±{:>5.0e}", point.mean, point.std_error)
                 })
             })
             .collect();
-        say(&format!("{method:<18}{cells}"));
+        say(&format!("{method:<18} {}", cells.join(" ")));
     }
 }
 
@@ -170,6 +187,10 @@ pub(crate) fn summary(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let variance = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n - 1.0);
-    let error = if values.len() > 1 { (variance / n).sqrt() } else { 0.0 };
+    let error = if values.len() > 1 {
+        (variance / n).sqrt()
+    } else {
+        0.0
+    };
     (mean, error)
 }

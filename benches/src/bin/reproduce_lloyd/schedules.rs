@@ -21,7 +21,11 @@ use crate::shapes;
 /// Iterations of every schedule: the paper compares at several; ten is its example.
 const ITERATIONS: usize = 10;
 
-pub(crate) fn run(folder: Option<&Path>, effort: Effort, output: &mut Output) -> Result<(), Box<dyn Error>> {
+pub(crate) fn run(
+    folder: Option<&Path>,
+    effort: Effort,
+    output: &mut Output,
+) -> Result<(), Box<dyn Error>> {
     let mut sets = Vec::new();
     for (name, file) in [
         ("iris", "iris"),
@@ -37,12 +41,20 @@ pub(crate) fn run(folder: Option<&Path>, effort: Effort, output: &mut Output) ->
             say(&format!("{name}: skipped, no such file (--data DIR)"));
             continue;
         };
-        let (records, classes) = read(&path)?;
-        sets.push(labeled(name, &records, classes.unwrap_or_default())?);
+        let table = read(&path)?;
+        sets.push(labeled(
+            name,
+            &table.records,
+            table.classes.unwrap_or_default(),
+        )?);
     }
     let (records, classes) = mixture(50_000, 5, 5, 7);
     sets.push(labeled("mixture", &records, classes)?);
-    let epsilons: &[f64] = if effort.quick { &[1.0, 10.0] } else { &[0.5, 1.0, 2.0, 5.0, 10.0] };
+    let epsilons: &[f64] = if effort.quick {
+        &[1.0, 10.0]
+    } else {
+        &[0.5, 1.0, 2.0, 5.0, 10.0]
+    };
     let runs = if effort.quick { 5 } else { 40 };
     let mut points = Vec::new();
     for set in &sets {
@@ -66,7 +78,12 @@ pub(crate) fn run(folder: Option<&Path>, effort: Effort, output: &mut Output) ->
             }
         }
     }
-    output.figure("schedules", "Schedules: F-measure, T = 10", "epsilon", &points)?;
+    output.figure(
+        "schedules",
+        "Schedules: F-measure, T = 10",
+        "epsilon",
+        &points,
+    )?;
     shapes::schedules(&points, output);
     Ok(())
 }
@@ -94,10 +111,21 @@ fn f_measure(
         .n_iterations(ITERATIONS)
         .n_hint(Some(set.n() as u64))
         .check()?;
-    let centers = lloyd.fit(&set.source, &mut session, &mut ChaCha8Rng::seed_from_u64(run))?.centers;
+    let centers = lloyd
+        .fit(
+            &set.source,
+            &mut session,
+            &mut ChaCha8Rng::seed_from_u64(run),
+        )?
+        .centers;
     let mut table = Contingency::new(set.k);
     let rows: Vec<Vec<f64>> = centers.rows().into_iter().map(|row| row.to_vec()).collect();
-    for (record, &class) in set.scaled.rows().into_iter().zip(set.classes.iter().flatten()) {
+    for (record, &class) in set
+        .scaled
+        .rows()
+        .into_iter()
+        .zip(set.classes.iter().flatten())
+    {
         let record = record.to_vec();
         let nearest = (0..rows.len()).min_by(|&a, &b| {
             squared_euclidean(&record, &rows[a]).total_cmp(&squared_euclidean(&record, &rows[b]))

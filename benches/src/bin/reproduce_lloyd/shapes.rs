@@ -1,7 +1,6 @@
 //! The shapes that the papers report, checked on what came out.
 
-use ndarray::Array2;
-
+use crate::data::Baseline;
 use crate::output::{Output, Point, Verdict};
 
 const LOW_DIMENSION: [&str; 4] = ["S1", "Gowalla", "TIGER", "Image"];
@@ -9,7 +8,9 @@ const HIGH_DIMENSION: [&str; 2] = ["Adult", "Lifesci"];
 
 /// The mean of a method at a point of a set.
 fn at(points: &[Point], set: &str, method: &str, x: f64) -> Option<f64> {
-    let same = |point: &&Point| point.set == set && point.method == method && point.x.total_cmp(&x).is_eq();
+    let same = |point: &&Point| {
+        point.set == set && point.method == method && point.x.total_cmp(&x).is_eq()
+    };
     points.iter().find(same).map(|point| point.mean)
 }
 
@@ -28,7 +29,14 @@ fn names(points: &[Point]) -> Vec<&str> {
 }
 
 /// Counts the cells (set, x) in which two methods compare as told; those without both do not count.
-fn count(points: &[Point], sets: &[&str], xs: &[f64], a: &str, b: &str, holds: impl Fn(f64, f64) -> bool) -> (usize, usize) {
+fn count(
+    points: &[Point],
+    sets: &[&str],
+    xs: &[f64],
+    a: &str,
+    b: &str,
+    holds: impl Fn(f64, f64) -> bool,
+) -> (usize, usize) {
     let (mut agree, mut cases) = (0, 0);
     for set in sets {
         for &x in xs {
@@ -43,20 +51,38 @@ fn count(points: &[Point], sets: &[&str], xs: &[f64], a: &str, b: &str, holds: i
 
 fn counted(output: &mut Output, shape: &str, (agree, cases): (usize, usize), reason: &str) {
     let verdict = Verdict::of(agree, cases);
-    let why = if verdict == Verdict::Reproduced || verdict == Verdict::NoData { "" } else { reason };
+    let why = if verdict == Verdict::Reproduced || verdict == Verdict::NoData {
+        ""
+    } else {
+        reason
+    };
     let gap = if why.is_empty() { "" } else { "; " };
-    output.verdict(verdict, shape, format!("{agree} of {cases} cases{gap}{why}"));
+    output.verdict(
+        verdict,
+        shape,
+        format!("{agree} of {cases} cases{gap}{why}"),
+    );
 }
 
 /// Figures 1, 5 and 7.
 pub(crate) fn sets(errors: &[Point], seconds: &[Point], output: &mut Output) {
     let xs = xs(errors);
     let small: Vec<f64> = xs.iter().copied().filter(|&x| x <= 0.1).collect();
-    let (first, last) = (xs.first().copied().unwrap_or(0.0), xs.last().copied().unwrap_or(0.0));
+    let (first, last) = (
+        xs.first().copied().unwrap_or(0.0),
+        xs.last().copied().unwrap_or(0.0),
+    );
     counted(
         output,
         "EUGkM beats DPLloyd at small ε in low dimension",
-        count(errors, &LOW_DIMENSION, &small, "EUGkM", "DPLloyd", |a, b| a < b),
+        count(
+            errors,
+            &LOW_DIMENSION,
+            &small,
+            "EUGkM",
+            "DPLloyd",
+            |a, b| a < b,
+        ),
         "the stand-ins are not the paper's sets: where all clusters lie in a small part of the box (GPS data worldwide), few cells hold all records",
     );
     let closing = LOW_DIMENSION.iter().filter_map(|set| {
@@ -67,23 +93,38 @@ pub(crate) fn sets(errors: &[Point], seconds: &[Point], output: &mut Output) {
     counted(
         output,
         "their gap closes as ε grows",
-        (closing.iter().filter(|closes| **closes).count(), closing.len()),
+        (
+            closing.iter().filter(|closes| **closes).count(),
+            closing.len(),
+        ),
         "at the largest ε what remains is the start of DPLloyd, not its noise",
     );
     counted(
         output,
         "DPLloyd beats EUGkM on Adult and Lifesci almost everywhere",
-        count(errors, &HIGH_DIMENSION, &xs, "DPLloyd", "EUGkM", |a, b| a < b),
+        count(errors, &HIGH_DIMENSION, &xs, "DPLloyd", "EUGkM", |a, b| {
+            a < b
+        }),
         "few starts and runs in a quick run; cells per axis are rounded to whole numbers, which decides much in ten columns",
     );
+    others(errors, &xs, output);
+    hybrids(errors, seconds, &xs, output);
+}
+
+/// GkM, GkM-3K and PGkM in Figure 1.
+fn others(errors: &[Point], xs: &[f64], output: &mut Output) {
     let sets = names(errors);
     let (mut worst, mut cases) = (0, 0);
     for set in &sets {
-        for &x in &xs {
+        for &x in xs {
             if let Some(gkm) = at(errors, set, "GkM", x) {
                 cases += 1;
                 let others = ["DPLloyd", "EUGkM", "GkM-3K", "PGkM"];
-                worst += usize::from(others.iter().all(|other| at(errors, set, other, x).is_none_or(|y| y <= gkm)));
+                worst += usize::from(
+                    others
+                        .iter()
+                        .all(|other| at(errors, set, other, x).is_none_or(|y| y <= gkm)),
+                );
             }
         }
     }
@@ -96,26 +137,38 @@ pub(crate) fn sets(errors: &[Point], seconds: &[Point], output: &mut Output) {
     counted(
         output,
         "GkM-3K is near PGkM (within a factor of 2)",
-        count(errors, &sets, &xs, "GkM-3K", "PGkM", |a, b| a / b < 2.0 && b / a < 2.0),
+        count(errors, &sets, xs, "GkM-3K", "PGkM", |a, b| {
+            a / b < 2.0 && b / a < 2.0
+        }),
         "half of ε goes to 2kd private ends of ranges: at small ε or large kd they are random and the averages with them",
     );
     let not_s1: Vec<&str> = sets.iter().copied().filter(|set| *set != "S1").collect();
     let low = xs.iter().copied().filter(|&x| x < 0.15).collect::<Vec<_>>();
-    let high = xs.iter().copied().filter(|&x| x >= 0.15).collect::<Vec<_>>();
+    let high = xs
+        .iter()
+        .copied()
+        .filter(|&x| x >= 0.15)
+        .collect::<Vec<_>>();
     let a = count(errors, &["S1"], &low, "PGkM", "DPLloyd", |a, b| a < b);
     let b = count(errors, &["S1"], &high, "PGkM", "DPLloyd", |a, b| a >= b);
-    let c = count(errors, &not_s1, &xs, "PGkM", "DPLloyd", |a, b| a >= b);
+    let c = count(errors, &not_s1, xs, "PGkM", "DPLloyd", |a, b| a >= b);
     counted(
         output,
         "PGkM beats DPLloyd on S1 below ε = 0.15 and nowhere else",
         (a.0 + b.0 + c.0, a.1 + b.1 + c.1),
         "our width (one record moves a score by at most w) is sharper than the published one, which helps PGkM at small ε",
     );
+}
+
+/// Figures 5 and 7.
+fn hybrids(errors: &[Point], seconds: &[Point], xs: &[f64], output: &mut Output) {
+    let sets = names(errors);
     let (mut follows, mut cases) = (0, 0);
     for set in &sets {
-        for &x in &xs {
+        for &x in xs {
             let get = |method| at(errors, set, method, x);
-            if let (Some(hybrid), Some(a), Some(b)) = (get("Hybrid"), get("EUGkM"), get("DPLloyd")) {
+            if let (Some(hybrid), Some(a), Some(b)) = (get("Hybrid"), get("EUGkM"), get("DPLloyd"))
+            {
                 cases += 1;
                 follows += usize::from(hybrid <= 1.1 * if a < b { a } else { b });
             }
@@ -127,34 +180,56 @@ pub(crate) fn sets(errors: &[Point], seconds: &[Point], output: &mut Output) {
         (follows, cases),
         "it falls back to EUGkM at small ε in six and more columns, as the paper says, and pays half of ε for the grid elsewhere",
     );
-    if let (Some(hybrid), Some(grid)) = (at(errors, "Gowalla", "Hybrid", 0.7), at(errors, "Gowalla", "EUGkM", 0.7)) {
+    if let (Some(hybrid), Some(grid)) = (
+        at(errors, "Gowalla", "Hybrid", 0.7),
+        at(errors, "Gowalla", "EUGkM", 0.7),
+    ) {
         let near = (hybrid / grid - 1.0).abs() < 0.02;
         let verdict = if near { Verdict::Partly } else { Verdict::Not };
         output.verdict(verdict, "Gowalla, ε = 0.7: hybrid 0.02172, EUGkM 0.02174", format!("{hybrid:.5} and {grid:.5} on a stand-in: the numbers are of another set, their nearness is what can be compared"));
     }
-    if let (Some(hybrid), Some(always)) = (at(errors, "Adult", "Hybrid", 0.05), at(errors, "Adult", "Hybrid, always", 0.05)) {
-        let verdict = if always < hybrid { Verdict::Reproduced } else { Verdict::Not };
-        output.verdict(verdict, "Adult, ε = 0.05: falling back (0.370) is worse than refining (0.244)", format!("{hybrid:.3} and {always:.3}"));
+    if let (Some(hybrid), Some(always)) = (
+        at(errors, "Adult", "Hybrid", 0.05),
+        at(errors, "Adult", "Hybrid, always", 0.05),
+    ) {
+        let verdict = if always < hybrid {
+            Verdict::Reproduced
+        } else {
+            Verdict::Not
+        };
+        output.verdict(
+            verdict,
+            "Adult, ε = 0.05: falling back (0.370) is worse than refining (0.244)",
+            format!("{hybrid:.3} and {always:.3}"),
+        );
     }
     counted(
         output,
         "a run of DPLloyd is faster than one of EUGkM",
-        count(seconds, &sets, &xs, "DPLloyd", "EUGkM", |a, b| a < b),
+        count(seconds, &sets, xs, "DPLloyd", "EUGkM", |a, b| a < b),
         "at small ε the grid has fewer cells than the set has records",
     );
 }
 
 /// The sizes of Adult's clusters.
-pub(crate) fn adult_baseline(baselines: &[(String, Array2<f64>, f64, Vec<usize>)], output: &mut Output) {
-    if let Some((_, _, nicv, sizes)) = baselines.iter().find(|(name, ..)| name == "Adult") {
-        let (small, large) = (sizes.first().copied().unwrap_or(0), sizes.last().copied().unwrap_or(0));
+pub(crate) fn adult_baseline(baselines: &[(String, Baseline)], output: &mut Output) {
+    if let Some((_, baseline)) = baselines.iter().find(|(name, _)| name == "Adult") {
+        let (nicv, sizes) = (baseline.nicv, &baseline.sizes);
+        let (small, large) = (
+            sizes.first().copied().unwrap_or(0),
+            sizes.last().copied().unwrap_or(0),
+        );
         let near = |a: usize, b: f64| (a as f64 / b - 1.0).abs() < 0.05;
         let verdict = match (near(small, 3160.0), near(large, 13_894.0)) {
             (true, true) => Verdict::Reproduced,
             (false, false) => Verdict::Not,
             _ => Verdict::Partly,
         };
-        output.verdict(verdict, "Adult, k = 5: clusters of 3,160 to 13,894 records", format!("{small} to {large}, NICV {nicv:.4}"));
+        output.verdict(
+            verdict,
+            "Adult, k = 5: clusters of 3,160 to 13,894 records",
+            format!("{small} to {large}, NICV {nicv:.4}"),
+        );
     }
 }
 
@@ -163,23 +238,43 @@ pub(crate) fn blocks(points: &[Point], output: &mut Output) {
     let sets = names(points);
     let (mut dominated, mut falling, mut cases) = (0, 0, 0);
     for set in &sets {
-        let of = |method: &str| -> Vec<&Point> { points.iter().filter(|p| p.set == *set && p.method == method).collect() };
+        let of = |method: &str| -> Vec<&Point> {
+            points
+                .iter()
+                .filter(|p| p.set == *set && p.method == method)
+                .collect()
+        };
         let (gkm, sag) = (of("GkM"), of("SAG"));
         // The largest blocks come first.
-        let (Some(wide), Some(narrow)) = (gkm.first(), gkm.last()) else { continue };
+        let (Some(wide), Some(narrow)) = (gkm.first(), gkm.last()) else {
+            continue;
+        };
         cases += 1;
         falling += usize::from(narrow.mean < wide.mean);
         let middle = gkm.len() / 2;
         dominated += usize::from(gkm[middle].mean > 2.0 * sag[middle].mean);
     }
-    counted(output, "GkM with blocks of about N^0.6 is dominated by its noise: far above SAG", (dominated, cases), "where clusters overlap so much that SAG is bad as well");
-    counted(output, "GkM improves as blocks get smaller", (falling, cases), "blocks smaller than k return fallback centers");
+    counted(
+        output,
+        "GkM with blocks of about N^0.6 is dominated by its noise: far above SAG",
+        (dominated, cases),
+        "where clusters overlap so much that SAG is bad as well",
+    );
+    counted(
+        output,
+        "GkM improves as blocks get smaller",
+        (falling, cases),
+        "blocks smaller than k return fallback centers",
+    );
 }
 
 /// Figure 4.
 pub(crate) fn iterations(points: &[Point], output: &mut Output) {
     let sets = names(points);
-    let early = xs(points).into_iter().filter(|&x| x <= 3.0).collect::<Vec<_>>();
+    let early = xs(points)
+        .into_iter()
+        .filter(|&x| x <= 3.0)
+        .collect::<Vec<_>>();
     counted(
         output,
         "Lloyd improves faster than Gene in the first iterations",
@@ -190,7 +285,9 @@ pub(crate) fn iterations(points: &[Point], output: &mut Output) {
         counted(
             output,
             "Gene overtakes Lloyd in the end",
-            count(points, &sets, &[*last], "Gene", "Lloyd", |a, b| a <= b * 1.02),
+            count(points, &sets, &[*last], "Gene", "Lloyd", |a, b| {
+                a <= b * 1.02
+            }),
             "mutations shrink by 0.95 a round: it has not settled yet, and with many clusters crossover alone does not place them",
         );
     }
@@ -201,7 +298,11 @@ pub(crate) fn sweep(points: &[Point], output: &mut Output) {
     let sets = names(points);
     let ks = xs(points);
     let mean = |method: &str, holds: &dyn Fn(&Point) -> bool| -> f64 {
-        let chosen: Vec<f64> = points.iter().filter(|p| p.method == method && holds(p)).map(|p| p.mean).collect();
+        let chosen: Vec<f64> = points
+            .iter()
+            .filter(|p| p.method == method && holds(p))
+            .map(|p| p.mean)
+            .collect();
         chosen.iter().sum::<f64>() / chosen.len() as f64
     };
     let dimension = |p: &Point| p.set.trim_start_matches("d=").parse::<f64>().unwrap_or(0.0);
@@ -211,13 +312,35 @@ pub(crate) fn sweep(points: &[Point], output: &mut Output) {
         (by_d, by_k)
     };
     let (grid, lloyd) = (grows("EUGkM"), grows("DPLloyd"));
-    let verdict = |holds: bool| if holds { Verdict::Reproduced } else { Verdict::Not };
-    output.verdict(verdict(grid.0 > lloyd.0), "EUGkM is more sensitive to d than DPLloyd", format!("rise from d ≤ 4 to d ≥ 8: {:.4} against {:.4}", grid.0, lloyd.0));
-    output.verdict(verdict(lloyd.1 > grid.1), "DPLloyd gets worse with k more quickly than EUGkM", format!("rise from k ≤ 4 to k ≥ 8: {:.4} against {:.4}", lloyd.1, grid.1));
+    let verdict = |holds: bool| {
+        if holds {
+            Verdict::Reproduced
+        } else {
+            Verdict::Not
+        }
+    };
+    output.verdict(
+        verdict(grid.0 > lloyd.0),
+        "EUGkM is more sensitive to d than DPLloyd",
+        format!(
+            "rise from d ≤ 4 to d ≥ 8: {:.4} against {:.4}",
+            grid.0, lloyd.0
+        ),
+    );
+    output.verdict(
+        verdict(lloyd.1 > grid.1),
+        "DPLloyd gets worse with k more quickly than EUGkM",
+        format!(
+            "rise from k ≤ 4 to k ≥ 8: {:.4} against {:.4}",
+            lloyd.1, grid.1
+        ),
+    );
     counted(
         output,
         "Figure 6: the hybrid is at most as far from the baseline as EUGkM",
-        count(points, &sets, &ks, "Hybrid", "EUGkM", |a, b| a <= b * 1.05 + 1e-4),
+        count(points, &sets, &ks, "Hybrid", "EUGkM", |a, b| {
+            a <= b * 1.05 + 1e-4
+        }),
         "one refinement cannot repair a grid start that half of ε made worse",
     );
 }
@@ -231,8 +354,19 @@ pub(crate) fn schedules(points: &[Point], output: &mut Output) {
         for other in ["uniform", "halving", "arithmetic"] {
             counted(
                 output,
-                &format!("{} reaches a higher F-measure than {}", name("trisection"), name(other)),
-                count(points, &sets, &xs, &name("trisection"), &name(other), |a, b| a >= b),
+                &format!(
+                    "{} reaches a higher F-measure than {}",
+                    name("trisection"),
+                    name(other)
+                ),
+                count(
+                    points,
+                    &sets,
+                    &xs,
+                    &name("trisection"),
+                    &name(other),
+                    |a, b| a >= b,
+                ),
                 "at these sizes ε is below T·ε_m, where arithmetic and trisection are uniform, or the noise decides, not the schedule",
             );
         }

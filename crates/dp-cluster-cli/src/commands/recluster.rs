@@ -25,7 +25,11 @@ pub(crate) fn run(args: &ReclusterArgs) -> Result<(), Failure> {
         write_model(path, &model)?;
     }
     if let Some(path) = &args.centers_out {
-        write_table(path, &model.columns, model.centers.iter().map(Vec::as_slice))?;
+        write_table(
+            path,
+            &model.columns,
+            model.centers.iter().map(Vec::as_slice),
+        )?;
     }
     if args.json {
         print(&model.to_json()?)?;

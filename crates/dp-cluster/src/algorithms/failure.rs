@@ -4,9 +4,7 @@ use crate::algorithm::FitError;
 use crate::request::RequestError;
 
 /// Parameters that were refused.
-pub(super) fn refused(
-    algorithm: &'static str,
-) -> impl Fn(lloyd_dp::ParamsError) -> RequestError {
+pub(super) fn refused(algorithm: &'static str) -> impl Fn(lloyd_dp::ParamsError) -> RequestError {
     move |error| RequestError::Parameter {
         parameter: algorithm,
         reason: error.to_string(),

@@ -85,12 +85,14 @@ impl Algorithm for Grid {
             .map_err(refused(self.name))?;
         let mut plan = Plan::new(events);
         let starts = grid.solver().starts();
-        plan.parameters.insert("starts".to_owned(), starts.name().into());
+        plan.parameters
+            .insert("starts".to_owned(), starts.name().into());
         if let (Some(n), Some(epsilon)) = (request.n_hint, request.epsilon) {
             let m = grid
                 .planned_cells_per_axis(n, &frame, request.relation)
                 .map_err(refused(self.name))?;
-            plan.parameters.insert("cells_per_axis".to_owned(), m.into());
+            plan.parameters
+                .insert("cells_per_axis".to_owned(), m.into());
             if self.layout == Layout::Dense {
                 let (k, d) = (request.n_clusters, request.dimension());
                 let cells = (m as f64).powf(d as f64);

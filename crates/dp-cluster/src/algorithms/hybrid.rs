@@ -65,13 +65,15 @@ impl Algorithm for Hybrid {
         if let (Some(n), Some(epsilon)) = (request.n_hint, request.epsilon) {
             let (k, d) = (request.n_clusters, request.dimension());
             let branch = hybrid.branch(n as f64, d, request.relation);
-            plan.parameters.insert("branch".to_owned(), branch.name().into());
+            plan.parameters
+                .insert("branch".to_owned(), branch.name().into());
             if branch == Branch::Refined {
                 let half = epsilon.get() / request.relation.steps() as f64 / 2.0;
                 plan.expected_sq_error = Some(dplloyd_paper_mse(k, d, n as f64, half, 1));
             }
         } else {
-            plan = plan.note("which branch runs depends on the noisy size: the refined one is shown");
+            plan =
+                plan.note("which branch runs depends on the noisy size: the refined one is shown");
         }
         Ok(plan)
     }

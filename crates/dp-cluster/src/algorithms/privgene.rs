@@ -50,7 +50,8 @@ impl Algorithm for Pgkm {
         let events = search
             .plan(&request.frame()?, request.relation)
             .map_err(refused("pgkm"))?;
-        let plan = Plan::new(events).note("the width of the scores is shown for the widest candidates");
+        let plan =
+            Plan::new(events).note("the width of the scores is shown for the widest candidates");
         Ok(match (request.n_hint, request.options.iterations) {
             (None, None) => plan.note("rounds depend on the noisy size: 8 are shown"),
             _ => plan,
@@ -91,7 +92,8 @@ impl Algorithm for Gene {
     fn plan(&self, request: &FitRequest) -> Result<Plan, RequestError> {
         let mut plan = Plan::new(Vec::new());
         let rounds = request.options.iterations.unwrap_or(GENE_ROUNDS);
-        plan.parameters.insert("iterations".to_owned(), rounds.into());
+        plan.parameters
+            .insert("iterations".to_owned(), rounds.into());
         Ok(plan.note("not private: nothing is spent because nothing is protected"))
     }
 

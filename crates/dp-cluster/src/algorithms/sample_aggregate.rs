@@ -48,7 +48,10 @@ impl Algorithm for SampleAggregate {
 
     fn plan(&self, request: &FitRequest) -> Result<Plan, RequestError> {
         let params = (self.params)(request.n_clusters, request.required_budget()?);
-        let aggregate = params.n_hint(request.n_hint).check().map_err(refused(self.name))?;
+        let aggregate = params
+            .n_hint(request.n_hint)
+            .check()
+            .map_err(refused(self.name))?;
         let events = aggregate
             .plan(&request.frame()?, request.relation)
             .map_err(refused(self.name))?;

@@ -4,7 +4,7 @@
 
 use dp_core::NeighboringRelation::AddRemove;
 use metric_space::solver::step;
-use ndarray::{Array2, ArrayView2};
+use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -19,14 +19,22 @@ const N: usize = 8000;
 
 /// Four corners of the square ±0.45 in the first two columns, 0.45 in the others: ‖o‖² = 4dρ² with ρ = 0.225.
 fn centers(d: usize) -> Array2<f64> {
-    Array2::from_shape_fn((4, d), |(j, i)| if i < 2 && (j >> i) & 1 == 1 { -0.45 } else { 0.45 })
+    Array2::from_shape_fn((4, d), |(j, i)| {
+        if i < 2 && (j >> i) & 1 == 1 {
+            -0.45
+        } else {
+            0.45
+        }
+    })
 }
 
 /// A quarter of the records in a cube of half width 0.3 around each center.
 fn mixture(d: usize) -> Array2<f64> {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
     let centers = centers(d);
-    Array2::from_shape_fn((N, d), |(i, c)| centers[[i % 4, c]] + rng.random_range(-0.3..0.3))
+    Array2::from_shape_fn((N, d), |(i, c)| {
+        centers[[i % 4, c]] + rng.random_range(-0.3..0.3)
+    })
 }
 
 /// True means of the four clusters.
@@ -40,13 +48,16 @@ fn means(records: &Array2<f64>) -> Array2<f64> {
 }
 
 /// Mean over clusters of the squared distance between two sets of centers.
-fn sq_error(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> f64 {
-    a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>() / a.nrows() as f64
+fn sq_error(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>() / a.nrows() as f64
 }
 
 fn within_a_factor_of_two(predicted: f64, measured: f64, what: &str) {
     let ratio = measured / predicted;
-    assert!((0.5..2.0).contains(&ratio), "{what}: predicted {predicted:.3e}, measured {measured:.3e}");
+    assert!(
+        (0.5..2.0).contains(&ratio),
+        "{what}: predicted {predicted:.3e}, measured {measured:.3e}"
+    );
 }
 
 #[test]
@@ -66,7 +77,7 @@ fn the_error_of_dplloyd_is_predicted_within_a_factor_of_two() {
                     let (fit, _) = run(budget, AddRemove, seed, &records, |source, session| {
                         lloyd.fit(source, session, &mut public())
                     });
-                    sq_error(fit.centers.view(), truth.view())
+                    sq_error(&fit.centers, &truth)
                 })
                 .sum();
             let predicted = dplloyd_paper_mse(4, d, N as f64, 2.0, n_iterations);
@@ -85,15 +96,29 @@ fn on_grid(synopsis: &GridSynopsis, truth: &Array2<f64>) -> Array2<f64> {
 fn synopsis(records: &Array2<f64>, m: u64, epsilon: f64, seed: u64) -> GridSynopsis {
     let params = GridParams::new(4, pure(epsilon), CellRule::PerAxis(m)).n_hint(Some(N as u64));
     let grid = params.check().expect("valid");
-    let (synopsis, _) = run(pure(epsilon), AddRemove, seed, records, |source, session| {
-        grid.synopsis(source, session)
-    });
+    let (synopsis, _) = run(
+        pure(epsilon),
+        AddRemove,
+        seed,
+        records,
+        |source, session| grid.synopsis(source, session),
+    );
     synopsis
 }
 
 #[test]
 fn the_variance_of_a_grid_is_predicted_within_a_factor_of_two_and_its_bias_is_bounded() {
-    for (d, m) in [(2, 16), (3, 10), (4, 6), (5, 4), (6, 4), (7, 4), (8, 2), (9, 2), (10, 2)] {
+    for (d, m) in [
+        (2, 16),
+        (3, 10),
+        (4, 6),
+        (5, 4),
+        (6, 4),
+        (7, 4),
+        (8, 2),
+        (9, 2),
+        (10, 2),
+    ] {
         let records = mixture(d);
         let truth = means(&records);
         let cells = (m as f64).powf(d as f64);
@@ -102,14 +127,17 @@ fn the_variance_of_a_grid_is_predicted_within_a_factor_of_two_and_its_bias_is_bo
         let total: f64 = (0..RUNS)
             .map(|seed| {
                 let noisy = on_grid(&synopsis(&records, m, 1.0, seed), &truth);
-                sq_error(noisy.view(), exact.view())
+                sq_error(&noisy, &exact)
             })
             .sum();
         let predicted = grid_variance(4, d, N as f64, 1.0, cells);
         within_a_factor_of_two(predicted, total / RUNS as f64, &format!("d = {d}, m = {m}"));
         // The bias depends on where cells cut clusters; the bound holds whatever they do.
-        let sq_bias = sq_error(exact.view(), truth.view());
-        assert!(sq_bias <= grid_sq_bias_bound(d, cells), "d = {d}: {sq_bias:.3e}");
+        let sq_bias = sq_error(&exact, &truth);
+        assert!(
+            sq_bias <= grid_sq_bias_bound(d, cells),
+            "d = {d}: {sq_bias:.3e}"
+        );
     }
 }
 
@@ -119,25 +147,38 @@ fn shifts_of_fine_cells_cancel_as_the_second_bias_model_says() {
     for d in 2..=4 {
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let middle = centers(d);
-        let bell = |rng: &mut ChaCha8Rng| (0..4).map(|_| rng.random_range(-0.2..0.2)).sum::<f64>() / 2.0;
+        let bell =
+            |rng: &mut ChaCha8Rng| (0..4).map(|_| rng.random_range(-0.2..0.2)).sum::<f64>() / 2.0;
         let records = Array2::from_shape_fn((N, d), |(i, c)| middle[[i % 4, c]] + bell(&mut rng));
         let truth = means(&records);
         for m in [6, 10] {
             let exact = on_grid(&synopsis(&records, m, 1e6, 1), &truth);
-            let sq_bias = sq_error(exact.view(), truth.view());
+            let sq_bias = sq_error(&exact, &truth);
             let model = grid_sq_bias(4, d, (m as f64).powf(d as f64), 1.0);
-            assert!(sq_bias <= model, "d = {d}, m = {m}: {sq_bias:.3e} against {model:.3e}");
+            assert!(
+                sq_bias <= model,
+                "d = {d}, m = {m}: {sq_bias:.3e} against {model:.3e}"
+            );
         }
     }
 }
 
 #[test]
 fn the_number_of_cells_is_where_variance_and_bias_are_smallest() {
-    for (k, d, n, epsilon) in [(15, 2, 5000.0, 0.1), (5, 6, 48_842.0, 1.0), (3, 10, 26_733.0, 0.5), (4, 1, 1e4, 1.0)] {
-        let mse = |cells: f64| grid_variance(k, d, n, epsilon, cells) + grid_sq_bias(k, d, cells, 0.5);
+    for (k, d, n, epsilon) in [
+        (15, 2, 5000.0, 0.1),
+        (5, 6, 48_842.0, 1.0),
+        (3, 10, 26_733.0, 0.5),
+        (4, 1, 1e4, 1.0),
+    ] {
+        let mse =
+            |cells: f64| grid_variance(k, d, n, epsilon, cells) + grid_sq_bias(k, d, cells, 0.5);
         let best = grid_cells(k, d, n, epsilon, 0.5);
         for factor in [0.5, 0.9, 1.1, 2.0] {
-            assert!(mse(best) < mse(best * factor), "k = {k}, d = {d}, factor {factor}");
+            assert!(
+                mse(best) < mse(best * factor),
+                "k = {k}, d = {d}, factor {factor}"
+            );
         }
     }
 }

@@ -55,7 +55,8 @@ pub(super) fn dense<S: LatticeSource>(
             indices.sort_unstable();
             for run in indices.chunk_by(|a, b| a == b) {
                 if let Ok(index) = usize::try_from(run[0]) {
-                    table[index].fetch_add(run.len() as i64, Ordering::Relaxed);
+                    let count = i64::try_from(run.len()).unwrap_or(i64::MAX);
+                    table[index].fetch_add(count, Ordering::Relaxed);
                 }
             }
         },

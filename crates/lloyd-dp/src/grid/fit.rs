@@ -53,7 +53,6 @@ struct Parts {
 
 impl Grid {
     /// The parameters it was checked with.
-    #[must_use]
     pub const fn params(&self) -> &GridParams {
         &self.params
     }
@@ -118,6 +117,10 @@ impl Grid {
     /// # Complexity
     ///
     /// One pass (two if a size is counted), O(n·d + M) time; O(M) memory, whatever the number of threads.
+    ///
+    /// # Panics
+    ///
+    /// Never: counts are as many as cells.
     pub fn synopsis<S: LatticeSource>(
         &self,
         source: &S,
@@ -228,7 +231,8 @@ impl Grid {
             // One cell is no grid, and cells cost nothing here.
             return Ok(m.max(2));
         }
-        let fits = |m: u64| number_of_cells(m, d).is_some_and(|cells| cells <= params.max_cells as u64);
+        let fits =
+            |m: u64| number_of_cells(m, d).is_some_and(|cells| cells <= params.max_cells as u64);
         if fits(m) {
             return Ok(m);
         }

@@ -149,7 +149,10 @@ impl GridParams {
             return Err(ParamsError::SizeHint);
         }
         if *max_cells == 0 {
-            return Err(ParamsError::TooManyCells { cells: 1.0, most: 0 });
+            return Err(ParamsError::TooManyCells {
+                cells: 1.0,
+                most: 0,
+            });
         }
         let solver = solver.clone().check()?;
         Ok(Grid {

@@ -1,4 +1,8 @@
 //! k-means on a synopsis: post-processing, for any number of clusters, as often as one likes.
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "array views are small and go by value, as ndarray has it"
+)]
 
 use metric_space::solver::{Init as Seeding, LloydParams, seed};
 use metric_space::{Lloyd, Solution, sphere_packing};
@@ -62,7 +66,11 @@ impl SynopsisSolverParams {
             n_clusters,
             starts: Starts::Greedy,
             n_starts: 16,
-            n_swaps: 32,
+            n_swaps: match n_clusters {
+                0..32 => 32,
+                32..128 => n_clusters,
+                _ => 128,
+            },
             seed_threshold: 2.0,
             max_iterations: 60,
         }
@@ -92,7 +100,7 @@ impl SynopsisSolverParams {
         self
     }
 
-    /// Sets how many times a center may be tried elsewhere (default 32).
+    /// Sets how many times a center may be tried elsewhere (default k, but 32 to 128).
     pub const fn n_swaps(mut self, n_swaps: usize) -> Self {
         self.n_swaps = n_swaps;
         self
@@ -152,7 +160,6 @@ pub struct SynopsisSolver {
 
 impl SynopsisSolver {
     /// The parameters it was checked with.
-    #[must_use]
     pub const fn params(&self) -> &SynopsisSolverParams {
         &self.params
     }
@@ -176,6 +183,10 @@ impl SynopsisSolver {
     /// # Complexity
     ///
     /// O(M·k·d) per Lloyd step of a start and per swap, M cells.
+    ///
+    /// # Panics
+    ///
+    /// Never: there is a start, and the shapes of its centers fit.
     pub fn cluster(&self, synopsis: &GridSynopsis, public: &mut dyn RngCore) -> Clustering {
         let (cells, weights) = synopsis.weighted_cells();
         let generators: Vec<ChaCha8Rng> = (0..self.params.n_starts)

@@ -32,7 +32,9 @@ pub enum CellCounts {
 #[non_exhaustive]
 pub enum SynopsisError {
     /// No columns, or no cells, or too many.
-    #[error("a synopsis has at least 1 column and between 1 and {MAX_CELLS_PER_AXIS} cells per axis")]
+    #[error(
+        "a synopsis has at least 1 column and between 1 and {MAX_CELLS_PER_AXIS} cells per axis"
+    )]
     Shape,
     /// The scale of its noise is no positive number.
     #[error("the scale of the noise must be finite and above 0, got {got}")]
@@ -49,7 +51,9 @@ pub enum SynopsisError {
         counts: usize,
     },
     /// A cell that the grid does not have.
-    #[error("a cell has {dimension} intervals below {cells_per_axis}, each cell at most once and in order")]
+    #[error(
+        "a cell has {dimension} intervals below {cells_per_axis}, each cell at most once and in order"
+    )]
     Cell {
         /// Columns.
         dimension: usize,
@@ -165,6 +169,10 @@ impl GridSynopsis {
     }
 
     /// Centers of the cells that have a count, in the scaled domain, shape (M, d), and their noisy counts.
+    ///
+    /// # Panics
+    ///
+    /// Never: d coordinates are written for each cell.
     #[must_use]
     pub fn weighted_cells(&self) -> (Array2<f64>, Vec<f64>) {
         let d = self.dimension;

@@ -10,7 +10,12 @@ use crate::error::{FitError, ParamsError};
 use crate::testing::{Neighbors, approx, frame, neighbors, odd_tables, public, pure, replay, run};
 
 fn rules() -> [CellRule; 4] {
-    [CellRule::UG, CellRule::EUG, CellRule::GRID_K, CellRule::PerAxis(5)]
+    [
+        CellRule::UG,
+        CellRule::EUG,
+        CellRule::GRID_K,
+        CellRule::PerAxis(5),
+    ]
 }
 
 /// Two clusters of 500 records, at −0.5 and 0.5 on every axis.
@@ -24,7 +29,9 @@ fn two_clusters(d: usize) -> Array2<f64> {
 #[test]
 fn cells_partition_the_domain_and_hold_every_record_once() {
     for m in [1, 2, 3, 7, 64] {
-        let records = Array2::from_shape_fn((999, 2), |(i, j)| ((i * 37 + j * 11) % 201) as f64 / 100.0 - 1.0);
+        let records = Array2::from_shape_fn((999, 2), |(i, j)| {
+            ((i * 37 + j * 11) % 201) as f64 / 100.0 - 1.0
+        });
         let frame = frame(2);
         let cells = count::Cells::new(m, frame.lattice().units_per_one());
         let n_cells = usize::try_from(m * m).expect("small");
@@ -33,7 +40,9 @@ fn cells_partition_the_domain_and_hold_every_record_once() {
         assert_eq!(counts.iter().sum::<i64>(), 999);
         let sparse = count::sparse(&source, cells).expect("read");
         for (cell, count) in sparse {
-            let index = cell.iter().fold(0, |index, &i| index * m as i64 + i);
+            let index = cell
+                .iter()
+                .fold(0, |index, &i| index * i64::try_from(m).expect("small") + i);
             assert_eq!(counts[usize::try_from(index).expect("inside")], count);
         }
     }
@@ -50,11 +59,16 @@ fn a_record_lies_in_the_cell_whose_center_is_nearest() {
     let mut expected = vec![0; 10];
     let source = FramedSource::new(&records, &frame);
     let rows = source
-        .fold(Vec::new, |all, block| all.extend_from_slice(block.rows), |all, part| all.extend(part))
+        .fold(
+            Vec::new,
+            |all, block| all.extend_from_slice(block.rows),
+            |all, mut part| all.append(&mut part),
+        )
         .expect("read");
     for x in rows {
         let distance = |c: &f64| (c - f64::from(x)).abs();
-        let nearest = (0..10).min_by(|&a, &b| distance(&centers[[a, 0]]).total_cmp(&distance(&centers[[b, 0]])));
+        let nearest = (0..10)
+            .min_by(|&a, &b| distance(&centers[[a, 0]]).total_cmp(&distance(&centers[[b, 0]])));
         expected[nearest.expect("ten cells")] += 1;
     }
     assert_eq!(counts, expected);
@@ -70,7 +84,10 @@ fn the_rules_give_the_published_numbers_of_cells() {
     for odd in [0.0, -3.0, f64::NAN] {
         assert_eq!(CellRule::EUG.per_axis(odd, 1.0, 2, 3), 1);
     }
-    assert_eq!(CellRule::EUG.per_axis(f64::INFINITY, 1.0, 2, 3), MAX_CELLS_PER_AXIS);
+    assert_eq!(
+        CellRule::EUG.per_axis(f64::INFINITY, 1.0, 2, 3),
+        MAX_CELLS_PER_AXIS
+    );
 }
 
 #[test]
@@ -81,7 +98,9 @@ fn every_variant_spends_what_it_plans_and_no_more_than_the_budget() {
             for layout in [Layout::Dense, Layout::Sparse] {
                 for n_hint in [None, Some(1000)] {
                     let budget = approx(1.0, 1e-6);
-                    let params = GridParams::new(2, budget, rule).layout(layout).n_hint(n_hint);
+                    let params = GridParams::new(2, budget, rule)
+                        .layout(layout)
+                        .n_hint(n_hint);
                     let grid = params.check().expect("valid");
                     let planned = grid.plan(&frame(2), relation).expect("valid");
                     let (_, guarantee) = run(budget, relation, 1, &records, |source, session| {
@@ -89,7 +108,10 @@ fn every_variant_spends_what_it_plans_and_no_more_than_the_budget() {
                         assert_eq!(session.ledger().events(), planned);
                         Ok(fit)
                     });
-                    assert!(guarantee.epsilon <= 1.0 && guarantee.epsilon > 0.999, "{rule:?}");
+                    assert!(
+                        guarantee.epsilon <= 1.0 && guarantee.epsilon > 0.999,
+                        "{rule:?}"
+                    );
                     let delta = if layout == Layout::Dense { 0.0 } else { 1e-6 };
                     assert!(guarantee.delta <= delta && guarantee.delta >= 0.9 * delta);
                 }
@@ -104,7 +126,10 @@ fn centers_of_clear_clusters_are_found() {
         (GridParams::ug(2, pure(1.0)), 0.1),
         (GridParams::eug(2, pure(1.0)), 0.1),
         (GridParams::grid_k(2, pure(1.0)), 0.1),
-        (GridParams::eug(2, pure(1.0)).starts(Starts::SpherePacking), 0.1),
+        (
+            GridParams::eug(2, pure(1.0)).starts(Starts::SpherePacking),
+            0.1,
+        ),
         (GridParams::sparse(2, approx(1.0, 1e-6)), 0.1),
     ] {
         let grid = params.n_hint(Some(1000)).check().expect("valid");
@@ -114,11 +139,17 @@ fn centers_of_clear_clusters_are_found() {
         });
         let centers = fit.clustering.centers;
         for truth in [-0.5, 0.5] {
-            let found = centers.rows().into_iter().any(|center| center.iter().all(|c| (c - truth).abs() < tolerance));
+            let found = centers
+                .rows()
+                .into_iter()
+                .any(|center| center.iter().all(|c| (c - truth).abs() < tolerance));
             assert!(found, "{truth} not in {centers}");
         }
         let counts = fit.clustering.noisy_counts.expect("released");
-        assert!(counts.iter().all(|count| (count - 500.0).abs() < 150.0), "{counts:?}");
+        assert!(
+            counts.iter().all(|count| (count - 500.0).abs() < 150.0),
+            "{counts:?}"
+        );
     }
 }
 
@@ -131,12 +162,20 @@ fn no_table_makes_a_fit_fail() {
                     let sparse = GridParams::new(3, approx(0.5, 1e-6), rule).layout(Layout::Sparse);
                     let dense = GridParams::new(3, approx(0.5, 1e-6), rule);
                     // Five cells on each of 50 axes are refused, from public facts.
-                    let dense = if d == 50 { dense.rule(CellRule::UG) } else { dense };
+                    let dense = if d == 50 {
+                        dense.rule(CellRule::UG)
+                    } else {
+                        dense
+                    };
                     for params in [sparse, dense] {
                         let grid = params.check().expect("valid");
-                        let (fit, _) = run(approx(0.5, 1e-6), relation, 2, &records, |source, session| {
-                            grid.fit(source, session, &mut public())
-                        });
+                        let (fit, _) = run(
+                            approx(0.5, 1e-6),
+                            relation,
+                            2,
+                            &records,
+                            |source, session| grid.fit(source, session, &mut public()),
+                        );
                         assert_eq!(fit.clustering.centers.dim(), (3, d));
                         assert!(fit.clustering.centers.iter().all(|c| c.abs() <= 1.0));
                     }
@@ -148,20 +187,36 @@ fn no_table_makes_a_fit_fail() {
 
 #[test]
 fn a_grid_that_does_not_fit_is_refused_before_anything_is_spent_and_a_noisy_size_caps_it() {
-    let grid = GridParams::eug(3, pure(1.0)).n_hint(Some(1_000_000)).check().expect("valid");
+    let grid = GridParams::eug(3, pure(1.0))
+        .n_hint(Some(1_000_000))
+        .check()
+        .expect("valid");
     assert!(matches!(
         grid.plan(&frame(10), AddRemove),
-        Err(ParamsError::TooManyCells { most: 10_000_000, .. })
+        Err(ParamsError::TooManyCells {
+            most: 10_000_000,
+            ..
+        })
     ));
     let records = two_clusters(10);
     let frame = frame(10);
     let mut rng = dp_core::rng::InsecureSeededRng::new(1);
     let mut session = dp_core::Session::new(pure(1.0), AddRemove, &mut rng);
-    let refused = grid.fit(&FramedSource::new(&records, &frame), &mut session, &mut public());
-    assert!(matches!(refused, Err(FitError::Params(ParamsError::TooManyCells { .. }))));
+    let refused = grid.fit(
+        &FramedSource::new(&records, &frame),
+        &mut session,
+        &mut public(),
+    );
+    assert!(matches!(
+        refused,
+        Err(FitError::Params(ParamsError::TooManyCells { .. }))
+    ));
     assert!(session.ledger().events().is_empty());
 
-    let capped = GridParams::eug(3, pure(1000.0)).max_cells(5000).check().expect("valid");
+    let capped = GridParams::eug(3, pure(1000.0))
+        .max_cells(5000)
+        .check()
+        .expect("valid");
     let (fit, _) = run(pure(1000.0), AddRemove, 1, &records, |source, session| {
         capped.fit(source, session, &mut public())
     });
@@ -171,9 +226,18 @@ fn a_grid_that_does_not_fit_is_refused_before_anything_is_spent_and_a_noisy_size
 #[test]
 fn parameters_out_of_range_are_refused_one_by_one() {
     let refused = |params: GridParams| params.check().expect_err("must be refused");
-    assert_eq!(refused(GridParams::eug(0, pure(1.0))), ParamsError::NoClusters);
-    assert_eq!(refused(GridParams::sparse(2, pure(1.0))), ParamsError::NoThresholdDelta);
-    assert_eq!(refused(GridParams::eug(2, pure(1.0)).n_hint(Some(0))), ParamsError::SizeHint);
+    assert_eq!(
+        refused(GridParams::eug(0, pure(1.0))),
+        ParamsError::NoClusters
+    );
+    assert_eq!(
+        refused(GridParams::sparse(2, pure(1.0))),
+        ParamsError::NoThresholdDelta
+    );
+    assert_eq!(
+        refused(GridParams::eug(2, pure(1.0)).n_hint(Some(0))),
+        ParamsError::SizeHint
+    );
     for got in [0.0, -1.0, f64::INFINITY] {
         for rule in [
             CellRule::Uniform { theta: got },
@@ -189,7 +253,10 @@ fn parameters_out_of_range_are_refused_one_by_one() {
         assert_eq!(refused(params), ParamsError::CellsPerAxis { got });
     }
     let solver = SynopsisSolverParams::new(2);
-    assert_eq!(solver.clone().n_starts(0).check().expect_err("refused"), ParamsError::NoStarts);
+    assert_eq!(
+        solver.clone().n_starts(0).check().expect_err("refused"),
+        ParamsError::NoStarts
+    );
     assert!(solver.seed_threshold(f64::NAN).check().is_err());
 }
 
@@ -200,7 +267,10 @@ fn a_synopsis_comes_back_from_json_and_a_wrong_one_is_refused() {
     let sparse = GridSynopsis::new(2, 2, 1.5, sparse).expect("valid");
     for synopsis in [dense, sparse] {
         let text = serde_json::to_string(&synopsis).expect("serializable");
-        assert_eq!(serde_json::from_str::<GridSynopsis>(&text).expect("valid"), synopsis);
+        assert_eq!(
+            serde_json::from_str::<GridSynopsis>(&text).expect("valid"),
+            synopsis
+        );
     }
     for wrong in [
         r#"{"dimension":2,"cells_per_axis":2,"noise_scale":1.5,"counts":{"dense":[1,2,3]}}"#,
@@ -211,16 +281,26 @@ fn a_synopsis_comes_back_from_json_and_a_wrong_one_is_refused() {
         r#"{"dimension":1,"cells_per_axis":2,"noise_scale":1.0,"counts":{"sparse":[[[2],1]]}}"#,
         r#"{"dimension":1,"cells_per_axis":2,"noise_scale":1.0,"counts":{"sparse":[[[1],1],[[0],1]]}}"#,
     ] {
-        assert!(serde_json::from_str::<GridSynopsis>(wrong).is_err(), "{wrong}");
+        assert!(
+            serde_json::from_str::<GridSynopsis>(wrong).is_err(),
+            "{wrong}"
+        );
     }
 }
 
 #[test]
 fn a_synopsis_can_be_clustered_for_other_numbers_of_clusters() {
-    let grid = GridParams::eug(2, pure(1.0)).n_hint(Some(1000)).check().expect("valid");
-    let (synopsis, _) = run(pure(1.0), AddRemove, 7, &two_clusters(2), |source, session| {
-        grid.synopsis(source, session)
-    });
+    let grid = GridParams::eug(2, pure(1.0))
+        .n_hint(Some(1000))
+        .check()
+        .expect("valid");
+    let (synopsis, _) = run(
+        pure(1.0),
+        AddRemove,
+        7,
+        &two_clusters(2),
+        |source, session| grid.synopsis(source, session),
+    );
     for k in [1, 2, 5, 600] {
         let solver = SynopsisSolverParams::new(k).check().expect("valid");
         let clustering = solver.cluster(&synopsis, &mut public());
@@ -233,12 +313,19 @@ fn a_synopsis_can_be_clustered_for_other_numbers_of_clusters() {
 #[test]
 fn the_result_does_not_depend_on_the_number_of_threads() {
     let fit = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("a pool");
         pool.install(|| {
             let grid = GridParams::eug(4, pure(1.0)).check().expect("valid");
-            run(pure(1.0), AddRemove, 7, &two_clusters(2), |source, session| {
-                grid.fit(source, session, &mut public())
-            })
+            run(
+                pure(1.0),
+                AddRemove,
+                7,
+                &two_clusters(2),
+                |source, session| grid.fit(source, session, &mut public()),
+            )
         })
     };
     assert_eq!(fit(1), fit(3));
@@ -252,14 +339,24 @@ fn moved(relation: NeighboringRelation) -> Neighbors {
             let mut neighbor = records.clone();
             neighbor.row_mut(3).fill(0.9);
             let edit = dp_core::tape::Edit::Replaced(3);
-            Neighbors { records, neighbor, edit, relation }
+            Neighbors {
+                records,
+                neighbor,
+                edit,
+                relation,
+            }
         }
         AddRemove => {
             let keep: BTreeSet<usize> = (1..1000).collect();
             let keep: Vec<usize> = keep.into_iter().collect();
             let neighbor = records.select(ndarray::Axis(0), &keep);
             let edit = dp_core::tape::Edit::Removed(0);
-            Neighbors { records, neighbor, edit, relation }
+            Neighbors {
+                records,
+                neighbor,
+                edit,
+                relation,
+            }
         }
     }
 }
@@ -294,10 +391,17 @@ fn planted_faults_are_caught() {
         let records = two_clusters(2).select(ndarray::Axis(0), &(0..n).collect::<Vec<_>>());
         let neighbor = records.select(ndarray::Axis(0), &(1..n).collect::<Vec<_>>());
         let edit = dp_core::tape::Edit::Removed(0);
-        let pair = Neighbors { records, neighbor, edit, relation: AddRemove };
+        let pair = Neighbors {
+            records,
+            neighbor,
+            edit,
+            relation: AddRemove,
+        };
         let grid = GridParams::eug(2, pure(1.0)).check().expect("valid");
         dp_core::faults::plant(Some("grid-n-in-m"));
-        let report = replay(pure(1.0), &pair, |source, session| grid.fit(source, session, &mut public()));
+        let report = replay(pure(1.0), &pair, |source, session| {
+            grid.fit(source, session, &mut public())
+        });
         dp_core::faults::plant(None);
         !report.differences.is_empty()
     });

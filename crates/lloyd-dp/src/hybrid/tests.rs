@@ -7,18 +7,24 @@ use crate::error_model::hybrid_refines;
 use crate::testing::{frame, neighbors, odd_tables, public, pure, replay, run};
 
 fn records() -> Array2<f64> {
-    Array2::from_shape_fn((400, 2), |(i, j)| ((i * 7 + j * 3) % 41) as f64 / 21.0 - 1.0)
+    Array2::from_shape_fn((400, 2), |(i, j)| {
+        ((i * 7 + j * 3) % 41) as f64 / 21.0 - 1.0
+    })
 }
 
 #[test]
 fn both_branches_spend_what_they_plan_and_no_more_than_the_budget() {
     for relation in NeighboringRelation::ALL {
-        for params in [HybridParams::new(3, pure(1.0)), HybridParams::refine(3, pure(1.0))] {
+        for params in [
+            HybridParams::new(3, pure(1.0)),
+            HybridParams::refine(3, pure(1.0)),
+        ] {
             for n_hint in [None, Some(400)] {
                 let hybrid = params.clone().n_hint(n_hint).check().expect("valid");
-                let (fit, guarantee) = run(pure(1.0), relation, 1, &records(), |source, session| {
-                    hybrid.fit(source, session, &mut public())
-                });
+                let (fit, guarantee) =
+                    run(pure(1.0), relation, 1, &records(), |source, session| {
+                        hybrid.fit(source, session, &mut public())
+                    });
                 assert!(guarantee.epsilon <= 1.0 && guarantee.epsilon > 0.999);
                 assert_eq!(fit.clustering.centers.dim(), (3, 2));
                 let planned = hybrid.plan(&frame(2), relation).expect("valid");
@@ -39,7 +45,10 @@ fn the_decision_follows_the_papers_inequality() {
     assert!(!hybrid_refines(5, 6, 48_842.0, 0.05));
     assert!(hybrid_refines(5, 6, 48_842.0, 1.0));
     let always = HybridParams::refine(5, pure(0.05)).check().expect("valid");
-    assert_eq!(always.branch(100.0, 6, NeighboringRelation::AddRemove), Branch::Refined);
+    assert_eq!(
+        always.branch(100.0, 6, NeighboringRelation::AddRemove),
+        Branch::Refined
+    );
 }
 
 #[test]
@@ -47,7 +56,10 @@ fn no_table_makes_a_fit_fail() {
     for d in [1, 2, 50] {
         for table in odd_tables(d) {
             for relation in NeighboringRelation::ALL {
-                for params in [HybridParams::new(4, pure(0.5)), HybridParams::refine(4, pure(0.5))] {
+                for params in [
+                    HybridParams::new(4, pure(0.5)),
+                    HybridParams::refine(4, pure(0.5)),
+                ] {
                     let hybrid = params.check().expect("valid");
                     let (fit, _) = run(pure(0.5), relation, 2, &table, |source, session| {
                         hybrid.fit(source, session, &mut public())
@@ -62,7 +74,10 @@ fn no_table_makes_a_fit_fail() {
 #[cfg(dp_faults)]
 #[test]
 fn halves_that_are_not_halved_are_refused_by_the_session() {
-    let hybrid = HybridParams::refine(3, pure(1.0)).n_hint(Some(400)).check().expect("valid");
+    let hybrid = HybridParams::refine(3, pure(1.0))
+        .n_hint(Some(400))
+        .check()
+        .expect("valid");
     let records = records();
     let frame = frame(2);
     let mut rng = dp_core::rng::InsecureSeededRng::new(1);

@@ -25,7 +25,8 @@ impl Breeder<'_> {
     pub(super) fn first(&self, public: &mut dyn RngCore) -> Vec<Candidate> {
         (0..self.population)
             .map(|_| {
-                let centers = uniform_centers(self.n_clusters, self.frame.dimension(), &mut *public);
+                let centers =
+                    uniform_centers(self.n_clusters, self.frame.dimension(), &mut *public);
                 self.quantized(&centers.iter().copied().collect::<Vec<_>>())
             })
             .collect()

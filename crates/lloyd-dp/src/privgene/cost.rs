@@ -42,7 +42,12 @@ impl CostScale {
         };
         let most = candidates
             .iter()
-            .filter_map(|candidate| candidate.chunks_exact(frame.dimension()).map(farthest).min())
+            .filter_map(|candidate| {
+                candidate
+                    .chunks_exact(frame.dimension())
+                    .map(farthest)
+                    .min()
+            })
             .max()
             .unwrap_or(0);
         u64::try_from(most >> self.shift).unwrap_or(u64::MAX).max(1)

@@ -34,7 +34,6 @@ struct Shares {
 
 impl PrivGene {
     /// The parameters it was checked with.
-    #[must_use]
     pub const fn params(&self) -> &PrivGeneParams {
         &self.params
     }
@@ -121,14 +120,26 @@ impl PrivGene {
             params.rounds(sized.size(params.n_hint, source, session)?)
         };
         let shares = self.shares(sized.epsilon, rounds)?;
-        let best = rounds_with(params, source, rounds, public, &mut |costs, width, wanted| {
-            let (epsilon, purpose) = if wanted == 1 {
-                (shares.last, "best candidate")
-            } else {
-                (shares.pick, "survivor")
-            };
-            pick(session, &mechanism(width, relation, epsilon)?, purpose, costs, wanted)
-        })?;
+        let best = rounds_with(
+            params,
+            source,
+            rounds,
+            public,
+            &mut |costs, width, wanted| {
+                let (epsilon, purpose) = if wanted == 1 {
+                    (shares.last, "best candidate")
+                } else {
+                    (shares.pick, "survivor")
+                };
+                pick(
+                    session,
+                    &mechanism(width, relation, epsilon)?,
+                    purpose,
+                    &costs,
+                    wanted,
+                )
+            },
+        )?;
         Ok(Clustering {
             centers: scaled(frame, &best),
             noisy_counts: None,
@@ -153,7 +164,7 @@ fn pick(
     session: &mut Session<'_>,
     mechanism: &SelectionMechanism,
     purpose: &str,
-    costs: Vec<i64>,
+    costs: &[i64],
     wanted: usize,
 ) -> Result<Vec<usize>, FitError> {
     // Positions of the candidates that are left; which ones are left is released.
@@ -189,7 +200,10 @@ fn rounds_with<S: LatticeSource>(
         let costs = scale.costs(source, &candidates, width)?;
         let wanted = if round == rounds { 1 } else { params.survivors };
         let survivors = choose(costs, width, wanted)?;
-        candidates = survivors.into_iter().map(|i| candidates[i].clone()).collect();
+        candidates = survivors
+            .into_iter()
+            .map(|i| candidates[i].clone())
+            .collect();
         if round < rounds {
             candidates = breeder.next(&candidates, shift, public);
             shift *= SHIFT_DECAY;
@@ -220,11 +234,17 @@ pub fn search_not_private<S: LatticeSource>(
     n_rounds: usize,
     public: &mut dyn RngCore,
 ) -> Result<Array2<f64>, FitError> {
-    let best = rounds_with(&search.params, source, n_rounds.max(1), public, &mut |costs, _, wanted| {
-        let mut order: Vec<usize> = (0..costs.len()).collect();
-        order.sort_by_key(|&i| costs[i]);
-        order.truncate(wanted);
-        Ok(order)
-    })?;
+    let best = rounds_with(
+        &search.params,
+        source,
+        n_rounds.max(1),
+        public,
+        &mut |costs, _, wanted| {
+            let mut order: Vec<usize> = (0..costs.len()).collect();
+            order.sort_by_key(|&i| costs[i]);
+            order.truncate(wanted);
+            Ok(order)
+        },
+    )?;
     Ok(scaled(source.frame(), &best))
 }

@@ -26,7 +26,9 @@ fn costs_are_exact_sums_of_integers_in_their_range() {
     let scale = CostScale::new(&frame);
     let candidates = vec![vec![2048, 0, -4096, 4096], vec![0, 0, 0, 0]];
     let width = scale.width(&frame, &candidates);
-    let costs = scale.costs(&FramedSource::new(&records, &frame), &candidates, width).expect("read");
+    let costs = scale
+        .costs(&FramedSource::new(&records, &frame), &candidates, width)
+        .expect("read");
     // 2^12 units per one: squared distances of up to 8·2^24 = 2^27 units, kept to 24 bits: steps of 2^4.
     let exact = |candidate: &[i64]| -> i64 {
         [[2048, -2048], [4096, 4096], [-4096, 1024]]
@@ -37,7 +39,10 @@ fn costs_are_exact_sums_of_integers_in_their_range() {
             })
             .sum()
     };
-    assert_eq!(costs, [exact(&[2048, 0, -4096, 4096]), exact(&[0, 0, 0, 0])]);
+    assert_eq!(
+        costs,
+        [exact(&[2048, 0, -4096, 4096]), exact(&[0, 0, 0, 0])]
+    );
     // The farthest corner from the best placed center: (1 + 1/2)² + 1 of the first, 1 + 1 of the second candidate.
     assert_eq!(width, (6144_u64.pow(2) + 4096_u64.pow(2)) >> 4);
 }
@@ -45,16 +50,31 @@ fn costs_are_exact_sums_of_integers_in_their_range() {
 #[test]
 fn the_search_spends_what_it_plans_and_no_more_than_the_budget() {
     for relation in NeighboringRelation::ALL {
-        for params in [small(2, 1.0), small(2, 1.0).n_rounds(1), small(2, 1.0).n_hint(Some(2000))] {
+        for params in [
+            small(2, 1.0),
+            small(2, 1.0).n_rounds(1),
+            small(2, 1.0).n_hint(Some(2000)),
+        ] {
             let search = params.check().expect("valid");
-            let (_, guarantee) = run(pure(1.0), relation, 1, &two_clusters(), |source, session| {
-                let planned = search.plan(source.frame(), relation)?;
-                let fit = search.fit(source, session, &mut public())?;
-                let count = |events: &[dp_core::Event]| events.iter().map(|e| e.count).sum::<u64>();
-                assert_eq!(count(&planned), count(session.ledger().events()));
-                Ok(fit)
-            });
-            assert!(guarantee.epsilon <= 1.0 && guarantee.epsilon > 0.999, "{}", guarantee.epsilon);
+            let (_, guarantee) = run(
+                pure(1.0),
+                relation,
+                1,
+                &two_clusters(),
+                |source, session| {
+                    let planned = search.plan(source.frame(), relation)?;
+                    let fit = search.fit(source, session, &mut public())?;
+                    let count =
+                        |events: &[dp_core::Event]| events.iter().map(|e| e.count).sum::<u64>();
+                    assert_eq!(count(&planned), count(session.ledger().events()));
+                    Ok(fit)
+                },
+            );
+            assert!(
+                guarantee.epsilon <= 1.0 && guarantee.epsilon > 0.999,
+                "{}",
+                guarantee.epsilon
+            );
         }
     }
 }
@@ -62,16 +82,35 @@ fn the_search_spends_what_it_plans_and_no_more_than_the_budget() {
 #[test]
 fn with_much_budget_the_private_search_finds_what_the_exact_one_finds() {
     let records = two_clusters();
-    let search = PrivGeneParams::new(2, pure(100.0)).n_rounds(20).check().expect("valid");
+    let search = PrivGeneParams::new(2, pure(100.0))
+        .n_rounds(20)
+        .check()
+        .expect("valid");
     let frame = frame(2);
-    let exact = search_not_private(&search, &FramedSource::new(&records, &frame), 20, &mut public()).expect("read");
-    let (private, _) = run(pure(100.0), NeighboringRelation::AddRemove, 3, &records, |source, session| {
-        search.fit(source, session, &mut public())
-    });
+    let exact = search_not_private(
+        &search,
+        &FramedSource::new(&records, &frame),
+        20,
+        &mut public(),
+    )
+    .expect("read");
+    let (private, _) = run(
+        pure(100.0),
+        NeighboringRelation::AddRemove,
+        3,
+        &records,
+        |source, session| search.fit(source, session, &mut public()),
+    );
     for centers in [exact, private.centers] {
         for truth in [-0.5, 0.5] {
             let near = |c: &f64| (c - truth).abs() < 0.25;
-            assert!(centers.rows().into_iter().any(|center| center.iter().all(near)), "{centers}");
+            assert!(
+                centers
+                    .rows()
+                    .into_iter()
+                    .any(|center| center.iter().all(near)),
+                "{centers}"
+            );
         }
     }
 }
@@ -106,11 +145,23 @@ fn parameters_out_of_range_are_refused_one_by_one() {
     let refused = |params: PrivGeneParams| params.check().expect_err("must be refused");
     assert_eq!(refused(small(0, 1.0)), ParamsError::NoClusters);
     for (population, survivors) in [(1, 1), (10, 0), (10, 10)] {
-        assert!(matches!(refused(small(2, 1.0).population(population, survivors)), ParamsError::Population { .. }));
+        assert!(matches!(
+            refused(small(2, 1.0).population(population, survivors)),
+            ParamsError::Population { .. }
+        ));
     }
-    assert_eq!(refused(small(2, 1.0).n_rounds(0)), ParamsError::Iterations { got: 0 });
-    assert_eq!(refused(small(2, 1.0).n_hint(Some(0))), ParamsError::SizeHint);
-    assert!(matches!(refused(small(2, 1.0).first_shift(0.0)), ParamsError::Radius { .. }));
+    assert_eq!(
+        refused(small(2, 1.0).n_rounds(0)),
+        ParamsError::Iterations { got: 0 }
+    );
+    assert_eq!(
+        refused(small(2, 1.0).n_hint(Some(0))),
+        ParamsError::SizeHint
+    );
+    assert!(matches!(
+        refused(small(2, 1.0).first_shift(0.0)),
+        ParamsError::Radius { .. }
+    ));
 }
 
 #[cfg(dp_faults)]
@@ -122,7 +173,11 @@ fn a_search_that_overspends_is_refused() {
     let mut rng = dp_core::rng::InsecureSeededRng::new(1);
     let mut session = dp_core::Session::new(pure(1.0), NeighboringRelation::AddRemove, &mut rng);
     dp_core::faults::plant(Some("pgkm-overspend"));
-    let fitted = search.fit(&FramedSource::new(&records, &frame), &mut session, &mut public());
+    let fitted = search.fit(
+        &FramedSource::new(&records, &frame),
+        &mut session,
+        &mut public(),
+    );
     dp_core::faults::plant(None);
     assert!(matches!(fitted, Err(crate::error::FitError::Spend(_))));
     assert!(session.ledger().events().is_empty());

@@ -12,7 +12,7 @@ use rand::RngCore;
 use super::blocks::{Task, block_centers};
 use super::order::CenterOrder;
 use super::params::{BlockRule, SampleAggregateParams};
-use super::ranges::{self, N_RANGE_CANDIDATES};
+use super::ranges::{self, LAST_CANDIDATE};
 use crate::clustering::Clustering;
 use crate::error::{FitError, ParamsError};
 use crate::size::{SizedBudget, count_records};
@@ -34,7 +34,6 @@ struct Shares {
 
 impl SampleAggregate {
     /// The parameters it was checked with.
-    #[must_use]
     pub const fn params(&self) -> &SampleAggregateParams {
         &self.params
     }
@@ -118,8 +117,10 @@ impl SampleAggregate {
         let mut centers = Array2::zeros((k, d));
         for j in 0..k {
             for i in 0..d {
-                let mut values: Vec<i64> =
-                    blocks.iter().map(|centers| i64::from(centers[j][i])).collect();
+                let mut values: Vec<i64> = blocks
+                    .iter()
+                    .map(|centers| i64::from(centers[j][i]))
+                    .collect();
                 values.sort_unstable();
                 let mut ends = [0; 2];
                 for (end, &quantile) in ends.iter_mut().zip(&params.quantiles) {
@@ -128,9 +129,15 @@ impl SampleAggregate {
                 let [low, high] = ordered(ends, one);
                 let average = average_mechanism(low.abs_diff(high), shares.average)?;
                 // Relative to the low end: the sum moves by at most the width, and no sum is large.
-                let sum: i64 = values.iter().map(|value| (*value).clamp(low, high) - low).sum();
-                let noisy =
-                    session.laplace(&average, "average of a coordinate", &Confidential::new(vec![sum]))?;
+                let sum: i64 = values
+                    .iter()
+                    .map(|value| (*value).clamp(low, high) - low)
+                    .sum();
+                let noisy = session.laplace(
+                    &average,
+                    "average of a coordinate",
+                    &Confidential::new(vec![sum]),
+                )?;
                 let mean = low as f64 + noisy[0] as f64 / n_blocks as f64;
                 centers[[j, i]] = (mean * frame.lattice().step()).clamp(-1.0, 1.0);
             }
@@ -158,7 +165,7 @@ fn average_mechanism(width: u64, epsilon: Epsilon) -> Result<LaplaceMechanism, P
 
 /// Ends in order and at least one candidate's distance apart.
 fn ordered(ends: [i64; 2], one: i64) -> [i64; 2] {
-    let gap = (2 * one / (N_RANGE_CANDIDATES as i64 - 1)).max(1);
+    let gap = (2 * one / LAST_CANDIDATE).max(1);
     let low = ends[0].min(ends[1]).min(one - gap);
     let high = ends[0].max(ends[1]).max(low + gap);
     [low, high]
@@ -174,7 +181,8 @@ fn task<'a>(
     let d = frame.dimension();
     let quantized = |centers: &Array2<f64>| -> Vec<Vec<i32>> {
         let rows = centers.rows().into_iter();
-        rows.map(|center| frame.quantize_center(&center.to_vec())).collect()
+        rows.map(|center| frame.quantize_center(&center.to_vec()))
+            .collect()
     };
     let reference = match order {
         CenterOrder::FirstCoordinate => Vec::new(),

@@ -15,7 +15,11 @@ pub enum CenterOrder {
 
 impl CenterOrder {
     /// The centers of a block, given in lattice units, in canonical order.
-    pub(super) fn arrange(&self, mut centers: Vec<Vec<i32>>, reference: &[Vec<i32>]) -> Vec<Vec<i32>> {
+    pub(super) fn arrange(
+        &self,
+        mut centers: Vec<Vec<i32>>,
+        reference: &[Vec<i32>],
+    ) -> Vec<Vec<i32>> {
         match self {
             Self::FirstCoordinate => {
                 centers.sort_unstable();
@@ -40,7 +44,9 @@ impl CenterOrder {
                 placed
                     .into_iter()
                     .zip(reference)
-                    .map(|(from, target)| from.map_or_else(|| target.clone(), |i| centers[i].clone()))
+                    .map(|(from, target)| {
+                        from.map_or_else(|| target.clone(), |i| centers[i].clone())
+                    })
                     .collect()
             }
         }

@@ -29,13 +29,21 @@ fn every_variant_spends_what_it_plans_and_no_more_than_the_budget() {
         for params in variants(2) {
             for n_hint in [None, Some(6000)] {
                 let aggregate = params.clone().n_hint(n_hint).check().expect("valid");
-                let (_, guarantee) = run(pure(1.0), relation, 1, &two_clusters(), |source, session| {
-                    let planned = aggregate.plan(metric_space::LatticeSource::frame(source), relation)?;
-                    let fit = aggregate.fit(source, session, &mut public())?;
-                    let count = |events: &[dp_core::Event]| events.iter().map(|e| e.count).sum::<u64>();
-                    assert_eq!(count(&planned), count(session.ledger().events()));
-                    Ok(fit)
-                });
+                let (_, guarantee) = run(
+                    pure(1.0),
+                    relation,
+                    1,
+                    &two_clusters(),
+                    |source, session| {
+                        let planned =
+                            aggregate.plan(metric_space::LatticeSource::frame(source), relation)?;
+                        let fit = aggregate.fit(source, session, &mut public())?;
+                        let count =
+                            |events: &[dp_core::Event]| events.iter().map(|e| e.count).sum::<u64>();
+                        assert_eq!(count(&planned), count(session.ledger().events()));
+                        Ok(fit)
+                    },
+                );
                 assert!(guarantee.epsilon <= 1.0 && guarantee.epsilon > 0.999);
             }
         }
@@ -47,15 +55,27 @@ fn with_much_budget_the_average_of_clear_clusters_is_near_their_centers() {
     for params in [
         SampleAggregateParams::gkm_3k(2, pure(200.0)),
         SampleAggregateParams::gkm(2, pure(200.0)),
-        SampleAggregateParams::gkm(2, pure(200.0)).order(CenterOrder::Reference(array![[0.6, 0.6], [-0.6, -0.6]])),
+        SampleAggregateParams::gkm(2, pure(200.0))
+            .order(CenterOrder::Reference(array![[0.6, 0.6], [-0.6, -0.6]])),
     ] {
         let aggregate = params.n_hint(Some(6000)).check().expect("valid");
-        let (fit, _) = run(pure(200.0), AddRemove, 3, &two_clusters(), |source, session| {
-            aggregate.fit(source, session, &mut public())
-        });
+        let (fit, _) = run(
+            pure(200.0),
+            AddRemove,
+            3,
+            &two_clusters(),
+            |source, session| aggregate.fit(source, session, &mut public()),
+        );
         for truth in [-0.5, 0.5] {
             let near = |c: &f64| (c - truth).abs() < 0.2;
-            assert!(fit.centers.rows().into_iter().any(|center| center.iter().all(near)), "{}", fit.centers);
+            assert!(
+                fit.centers
+                    .rows()
+                    .into_iter()
+                    .any(|center| center.iter().all(near)),
+                "{}",
+                fit.centers
+            );
         }
     }
 }
@@ -86,7 +106,10 @@ fn no_table_makes_a_fit_fail() {
     for d in [1, 2, 50] {
         for table in odd_tables(d) {
             for relation in NeighboringRelation::ALL {
-                for params in [SampleAggregateParams::gkm(4, pure(0.5)), SampleAggregateParams::gkm_3k(4, pure(0.5))] {
+                for params in [
+                    SampleAggregateParams::gkm(4, pure(0.5)),
+                    SampleAggregateParams::gkm_3k(4, pure(0.5)),
+                ] {
                     let aggregate = params.check().expect("valid");
                     let (fit, _) = run(pure(0.5), relation, 2, &table, |source, session| {
                         aggregate.fit(source, session, &mut public())
@@ -102,14 +125,35 @@ fn no_table_makes_a_fit_fail() {
 fn parameters_out_of_range_are_refused_one_by_one() {
     let refused = |params: SampleAggregateParams| params.check().expect_err("must be refused");
     let gkm = || SampleAggregateParams::gkm(2, pure(1.0));
-    assert_eq!(refused(SampleAggregateParams::gkm(0, pure(1.0))), ParamsError::NoClusters);
-    assert_eq!(refused(gkm().blocks(BlockRule::Power(1.5))), ParamsError::Blocks { got: 1.5 });
-    assert_eq!(refused(gkm().blocks(BlockRule::SizeFactor(0.0))), ParamsError::Blocks { got: 0.0 });
-    assert_eq!(refused(gkm().blocks(BlockRule::Fixed(0))), ParamsError::Blocks { got: 0.0 });
-    assert_eq!(refused(gkm().quantiles([0.7, 0.3])), ParamsError::Quantiles { low: 0.7, high: 0.3 });
+    assert_eq!(
+        refused(SampleAggregateParams::gkm(0, pure(1.0))),
+        ParamsError::NoClusters
+    );
+    assert_eq!(
+        refused(gkm().blocks(BlockRule::Power(1.5))),
+        ParamsError::Blocks { got: 1.5 }
+    );
+    assert_eq!(
+        refused(gkm().blocks(BlockRule::SizeFactor(0.0))),
+        ParamsError::Blocks { got: 0.0 }
+    );
+    assert_eq!(
+        refused(gkm().blocks(BlockRule::Fixed(0))),
+        ParamsError::Blocks { got: 0.0 }
+    );
+    assert_eq!(
+        refused(gkm().quantiles([0.7, 0.3])),
+        ParamsError::Quantiles {
+            low: 0.7,
+            high: 0.3
+        }
+    );
     assert_eq!(refused(gkm().n_hint(Some(0))), ParamsError::SizeHint);
     let order = CenterOrder::Reference(Array2::zeros((3, 2)));
-    assert_eq!(refused(gkm().order(order)), ParamsError::Reference { expected: 2 });
+    assert_eq!(
+        refused(gkm().order(order)),
+        ParamsError::Reference { expected: 2 }
+    );
 }
 
 #[cfg(dp_faults)]
@@ -125,11 +169,20 @@ fn half_of_the_range_is_caught() {
         first.column_mut(0).fill(0.9);
         first[[i, 0]] = -0.9;
         let edit = dp_core::tape::Edit::Replaced(i as u64);
-        let pair = Neighbors { records: first, neighbor, edit, relation: NeighboringRelation::ReplaceOne };
-        let params = SampleAggregateParams::gkm(1, pure(1.0)).blocks(BlockRule::Fixed(40)).quantiles([0.0, 1.0]);
+        let pair = Neighbors {
+            records: first,
+            neighbor,
+            edit,
+            relation: NeighboringRelation::ReplaceOne,
+        };
+        let params = SampleAggregateParams::gkm(1, pure(1.0))
+            .blocks(BlockRule::Fixed(40))
+            .quantiles([0.0, 1.0]);
         let aggregate = params.check().expect("valid");
         dp_core::faults::plant(Some("gkm-half-range"));
-        let report = replay(pure(1.0), &pair, |source, session| aggregate.fit(source, session, &mut public()));
+        let report = replay(pure(1.0), &pair, |source, session| {
+            aggregate.fit(source, session, &mut public())
+        });
         dp_core::faults::plant(None);
         !report.differences.is_empty()
     });

@@ -26,9 +26,19 @@ pub(super) fn swapped(
         .rows()
         .into_iter()
         .zip(weights)
-        .map(|(cell, &w)| if w > 0.0 { nearest(cell, centers) } else { Nearest::default() })
+        .map(|(cell, &w)| {
+            if w > 0.0 {
+                nearest(cell, centers)
+            } else {
+                Nearest::default()
+            }
+        })
         .collect();
-    let potential: f64 = near.iter().zip(weights).map(|(near, w)| w * near.first).sum();
+    let potential: f64 = near
+        .iter()
+        .zip(weights)
+        .map(|(near, w)| w * near.first)
+        .sum();
     if !(potential > 0.0 && potential.is_finite()) {
         return None;
     }
@@ -37,7 +47,11 @@ pub(super) fn swapped(
         left -= w * near.first;
         w * near.first > 0.0 && left < 0.0
     });
-    let drawn = drawn.or_else(|| near.iter().zip(weights).rposition(|(near, w)| w * near.first > 0.0))?;
+    let drawn = drawn.or_else(|| {
+        near.iter()
+            .zip(weights)
+            .rposition(|(near, w)| w * near.first > 0.0)
+    })?;
     let candidate = cells.row(drawn);
     // What the cost rises by if center j is lost while the candidate is there.
     let mut loss = vec![0.0; centers.nrows()];
