@@ -10,6 +10,9 @@
 //! |---|---|
 //! | a budget with δ, a handful of columns | `dplloyd` |
 //! | a pure budget (δ = 0) | `dplloyd`, which then draws Laplace noise |
+//! | two to four columns, a pure budget, or several k for one price | `grid-k`, `eug` (see [`recluster`]) |
+//! | up to a dozen columns, a pure budget | `hybrid-refine` |
+//! | many columns of which few cells are occupied, and δ | `grid-sparse` |
 //! | results to compare with Su et al. (2016) | `dplloyd-paper` |
 //! | public data, or a yardstick | `lloyd` (not private) |
 //!
@@ -62,5 +65,7 @@ pub use total::{TotalError, total_of};
 pub use dp_core::{
     self, Budget, Delta, Epsilon, Event, Guarantee, Ledger, NeighboringRelation, Value, rng,
 };
+pub use algorithms::{AggregatorChoice, SamplingChoice};
+pub use ktuple;
 pub use lloyd_dp::{self, schedule::BudgetSchedule};
 pub use metric_space::{self, RecordSource, Records, SourceError};
