@@ -25,7 +25,7 @@ pub struct TupleShape {
 
 /// t tuples of k points each, on a public lattice in [-1, 1]^d.
 ///
-/// The order of the points inside a tuple means nothing. A tuple whose points are not all different is *void*: it partitions
+/// The order of the points inside a tuple means nothing: they are kept in lexicographic order. A tuple whose points are not all different is *void*: it partitions
 /// nothing and matches nothing (with k = 1 no tuple is void but one that was pushed as such). Whatever cannot be put on the lattice (a
 /// coordinate that is not finite or lies outside [-1, 1]) makes the whole tuple void, a fixed public value.
 ///
@@ -62,8 +62,12 @@ impl Tuples {
             && points.iter().all(|x| (-1.0..=1.0).contains(x));
         if fits {
             let lattice = self.lattice;
-            self.units
-                .extend(points.iter().map(|&x| lattice.quantize(x)));
+            let round = |point: ndarray::ArrayView1<'_, f64>| -> Vec<i32> {
+                point.iter().map(|&x| lattice.quantize(x)).collect()
+            };
+            let mut rounded: Vec<Vec<i32>> = points.outer_iter().map(round).collect();
+            rounded.sort_unstable();
+            self.units.extend(rounded.concat());
             let distinct = self.n_clusters == 1 || {
                 let tuple = &self.units[self.units.len() - self.n_clusters * self.dimension..];
                 sq_gaps(tuple, self.dimension).iter().all(|&gap| gap > 0)

@@ -3,6 +3,7 @@
 //! * `ball`: eight unit Gaussians with means in a ball of radius 100: how often every mean is found, and in what time;
 //! * `real --data DIR`: sets that are not easy: ⊥ or a good answer;
 //! * `tables`: Section 7 of the paper, Tests 1 to 3, for the two published algorithms and FriendlyCore;
+//! * `separations`: how close together clusters may be, and one cell with tuples made both ways;
 //! * `sizes`: how many tuples the published test needs, by each of its formulas;
 //! * `speed`: test, aggregation and whole fits against the clock.
 #![expect(
@@ -11,6 +12,8 @@
 )]
 
 mod ball;
+mod real;
+mod tables;
 
 use std::process::ExitCode;
 
@@ -30,7 +33,12 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.first().map(String::as_str) {
         Some("ball") => ball::run(&arguments),
-        _ => Err("usage: reproduce ktuple ball|real|tables|sizes|speed".into()),
+        Some("real") => real::run(&arguments),
+        Some("speed") => real::speed(),
+        Some("sizes") => tables::sizes(),
+        Some("tables") => tables::run(&arguments),
+        Some("separations") => tables::separations(&arguments),
+        _ => Err("usage: reproduce ktuple ball|real|tables|separations|sizes|speed".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -72,8 +72,8 @@ pub fn needed_values(range: Range, epsilon: f64, failure_probability: f64) -> u6
 
 /// The quality min(#{left(x) ≤ y}, #{right(x) ≥ y}) of all grid points y, as steps: lengths and values.
 ///
-/// It changes only where some left(x) or right(x) + 1 lies, so there are at most 2n + 1 steps.
-pub(super) fn quality(values: &[i64], range: Range) -> Vec<(u64, i64)> {
+/// `zeros` more values are 0. It changes only where some left(x) or right(x) + 1 lies, so there are at most 2n + 1 steps.
+pub(super) fn quality(values: &[i64], zeros: u64, range: Range) -> Vec<(u64, i64)> {
     let end = range.n_points();
     let mut lefts: Vec<u64> = values.iter().map(|&x| range.left(x)).collect();
     let mut rights: Vec<u64> = values.iter().map(|&x| range.right(x)).collect();
@@ -81,22 +81,23 @@ pub(super) fn quality(values: &[i64], range: Range) -> Vec<(u64, i64)> {
     rights.sort_unstable();
     let mut cuts = lefts.clone();
     cuts.extend(rights.iter().map(|right| right + 1));
-    cuts.extend([0, end]);
+    let (left_zero, right_zero) = (range.left(0), range.right(0));
+    cuts.extend([0, left_zero, right_zero + 1, end]);
     cuts.retain(|&cut| cut <= end);
     cuts.sort_unstable();
     cuts.dedup();
     let steps = cuts.windows(2).map(|cut| {
-        let below = lefts.partition_point(|&left| left <= cut[0]);
-        let above = rights.len() - rights.partition_point(|&right| right < cut[0]);
-        (
-            cut[1] - cut[0],
-            i64::try_from(below.min(above)).unwrap_or(i64::MAX),
-        )
+        let below = lefts.partition_point(|&left| left <= cut[0]) as u64
+            + if left_zero <= cut[0] { zeros } else { 0 };
+        let above = (rights.len() - rights.partition_point(|&right| right < cut[0])) as u64
+            + if right_zero >= cut[0] { zeros } else { 0 };
+        let quality = below.min(above);
+        (cut[1] - cut[0], i64::try_from(quality).unwrap_or(i64::MAX))
     });
     steps.collect()
 }
 
-/// A grid point in [min − g, max + g] of the values, but for probability 2(Λ/g + 1)·e^(−εn/4).
+/// A grid point in [min − g, max + g] of the values and of `zeros` more that are 0, but for probability 2(Λ/g + 1)·e^(−εn/4).
 ///
 /// # Privacy
 ///
@@ -105,13 +106,14 @@ pub(super) fn quality(values: &[i64], range: Range) -> Vec<(u64, i64)> {
 /// the text prints q times that number (point 1).
 pub fn interior_point(
     values: &[i64],
+    zeros: u64,
     range: Range,
     epsilon: Epsilon,
     purpose: &str,
     charge: &Charge,
     session: &mut Session<'_>,
 ) -> i64 {
-    let steps = quality(values, range);
+    let steps = quality(values, zeros, range);
     let Ok(width) = ScoreWidth::new(2) else {
         return 0;
     };
@@ -144,14 +146,10 @@ pub fn bounding_segment(
     };
     let n = sorted.len();
     let taken = q.min(n);
-    let mut smallest = sorted[..taken].to_vec();
-    let mut largest = sorted[n - taken..].to_vec();
-    // Padding more than a grid can hold of quality would change nothing but memory.
-    let padding = (q - taken).min(1 << 24);
-    smallest.resize(taken + padding, 0);
-    largest.resize(taken + padding, 0);
-    let low = interior_point(&smallest, range, each, "lower end", charge, session);
-    let high = interior_point(&largest, range, each, "upper end", charge, session);
+    let missing = (q - taken) as u64;
+    let (smallest, largest) = (&sorted[..taken], &sorted[n - taken..]);
+    let low = interior_point(smallest, missing, range, each, "lower end", charge, session);
+    let high = interior_point(largest, missing, range, each, "upper end", charge, session);
     let (low, high) = (low - range.step, high + range.step);
     (low, high.max(low))
 }

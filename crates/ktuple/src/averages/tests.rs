@@ -40,16 +40,18 @@ fn expand(steps: &[(u64, i64)]) -> Vec<i64> {
 proptest! {
     #[test]
     fn the_steps_are_the_quality_of_the_definition(
-        values in prop::collection::vec(-40_i64..=40, 0..12), step in 1_i64..=9,
+        values in prop::collection::vec(-40_i64..=40, 0..12), zeros in 0_u64..3, step in 1_i64..=9,
     ) {
         let range = Range::new(40, step);
-        prop_assert_eq!(expand(&quality(&values, range)), quality_by_definition(&values, range));
+        let steps = expand(&quality(&values, zeros, range));
+        let padded = [values, vec![0; zeros as usize]].concat();
+        prop_assert_eq!(steps, quality_by_definition(&padded, range));
     }
 }
 
 /// The exponential mechanism's law on the grid.
 fn law(values: &[i64], range: Range, epsilon: f64) -> Vec<f64> {
-    let weights: Vec<f64> = expand(&quality(values, range))
+    let weights: Vec<f64> = expand(&quality(values, 0, range))
         .into_iter()
         .map(|q| (epsilon * q as f64 / 2.0).exp())
         .collect();
@@ -59,7 +61,7 @@ fn law(values: &[i64], range: Range, epsilon: f64) -> Vec<f64> {
 
 /// The same with the weights of the run-time paragraph: q instead of e^(εq/2).
 fn printed_law(values: &[i64], range: Range) -> Vec<f64> {
-    let weights = expand(&quality(values, range));
+    let weights = expand(&quality(values, 0, range));
     let sum: i64 = weights.iter().sum();
     weights.into_iter().map(|w| w as f64 / sum as f64).collect()
 }
@@ -262,8 +264,11 @@ fn the_noise_fits_the_points_and_not_the_domain() {
 #[test]
 fn no_points_are_no_error() {
     let range = Range::new(100, 7);
-    assert_eq!(expand(&quality(&[], range)).len() as u64, range.n_points());
-    assert!(quality(&[], range).iter().all(|&(_, q)| q == 0));
+    assert_eq!(
+        expand(&quality(&[], 0, range)).len() as u64,
+        range.n_points()
+    );
+    assert!(quality(&[], 0, range).iter().all(|&(_, q)| q == 0));
 }
 
 /// Goodness of fit of the drawn law: χ² with 6 degrees of freedom exceeds 35 with probability below 1e-5.
@@ -286,7 +291,7 @@ fn interior_points_follow_the_exponential_mechanism() {
     let mut counts = [0_u32; 7];
     let epsilon = Epsilon::new(1.5).expect("valid");
     for _ in 0..20_000 {
-        let point = interior_point(&values, range, epsilon, "test", &charge, &mut session);
+        let point = interior_point(&values, 0, range, epsilon, "test", &charge, &mut session);
         counts[(point + 3) as usize] += 1;
     }
     let statistic: f64 = counts

@@ -24,8 +24,8 @@ const RATIO_BITS: u32 = 20;
 pub struct MatchRatio(u32);
 
 impl MatchRatio {
-    /// 1/12.
-    pub const DEFAULT: Self = Self((1 << RATIO_BITS) / 12);
+    /// 1/16: fewer tuples than a larger ratio, wider separation.
+    pub const DEFAULT: Self = Self((1 << RATIO_BITS) / 16);
 
     /// Checks `ratio` and rounds it down to a multiple of 2^-20.
     ///
