@@ -6,10 +6,13 @@ mod dplloyd;
 mod failure;
 mod grid;
 mod hybrid;
+mod ktuple;
 mod lloyd;
 mod privgene;
 mod sample_aggregate;
 mod vote_refine;
+
+pub use ktuple::{AggregatorChoice, SamplingChoice};
 
 /// In the order in which lists show them: private ones first.
 pub(crate) static TABLE: &[&dyn Algorithm] = &[
@@ -25,6 +28,7 @@ pub(crate) static TABLE: &[&dyn Algorithm] = &[
     &sample_aggregate::GKM_3K,
     &privgene::Pgkm,
     &vote_refine::VoteRefine,
+    &ktuple::KTuple,
     &lloyd::Lloyd,
     &sample_aggregate::Sag,
     &privgene::Gene,

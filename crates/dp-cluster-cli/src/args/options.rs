@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dp_cluster::lloyd_dp::grid::Starts;
-use dp_cluster::{BudgetSchedule, Options};
+use dp_cluster::{AggregatorChoice, BudgetSchedule, Options, SamplingChoice};
 
 use crate::failure::Failure;
 use crate::input;
@@ -29,6 +29,60 @@ pub(crate) struct AlgorithmFlags {
     /// Where k-means on a grid synopsis starts
     #[arg(long, value_enum)]
     starts: Option<StartsArg>,
+
+    /// The private k-tuple clustering
+    #[arg(long, value_enum)]
+    aggregator: Option<AggregatorArg>,
+
+    /// Number of secret blocks
+    #[arg(long, value_name = "T")]
+    blocks: Option<usize>,
+
+    /// How records get into blocks
+    #[arg(long, value_enum)]
+    sampling: Option<SamplingArg>,
+
+    /// Records per block, with --sampling with-replacement
+    #[arg(long, value_name = "S")]
+    block_size: Option<u64>,
+
+    /// The least radius of a cluster that is told apart, in the units of the widest column
+    #[arg(long, value_name = "R")]
+    scale_min: Option<f64>,
+}
+
+/// The names of [`AggregatorChoice`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AggregatorArg {
+    FriendlyCore,
+    Averages,
+    NoisyCenters,
+}
+
+impl From<AggregatorArg> for AggregatorChoice {
+    fn from(aggregator: AggregatorArg) -> Self {
+        match aggregator {
+            AggregatorArg::FriendlyCore => Self::FriendlyCore,
+            AggregatorArg::Averages => Self::Averages,
+            AggregatorArg::NoisyCenters => Self::NoisyCenters,
+        }
+    }
+}
+
+/// The names of [`SamplingChoice`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SamplingArg {
+    Disjoint,
+    WithReplacement,
+}
+
+impl From<SamplingArg> for SamplingChoice {
+    fn from(sampling: SamplingArg) -> Self {
+        match sampling {
+            SamplingArg::Disjoint => Self::Disjoint,
+            SamplingArg::WithReplacement => Self::WithReplacement,
+        }
+    }
 }
 
 /// The names of [`Starts`].
@@ -67,8 +121,16 @@ impl AlgorithmFlags {
                 Schedule::Trisection => BudgetSchedule::Trisection,
             }),
             // Its presence is what counts here.
-            init_centers: self.init_centers.as_ref().map(|_| ndarray::Array2::zeros((0, 0))),
+            init_centers: self
+                .init_centers
+                .as_ref()
+                .map(|_| ndarray::Array2::zeros((0, 0))),
             starts: self.starts.map(Starts::from),
+            aggregator: self.aggregator.map(AggregatorChoice::from),
+            blocks: self.blocks,
+            sampling: self.sampling.map(SamplingChoice::from),
+            block_size: self.block_size,
+            scale_min: self.scale_min,
         }
     }
 

@@ -4,6 +4,8 @@ use lloyd_dp::grid::Starts;
 use lloyd_dp::schedule::BudgetSchedule;
 use ndarray::Array2;
 
+use crate::algorithms::{AggregatorChoice, SamplingChoice};
+
 /// Declares [`Options`]: one line per setting keeps its field, its flag and the list of what was given together.
 macro_rules! options {
     ($($(#[$doc:meta])* $field:ident: $type:ty => $flag:literal,)*) => {
@@ -36,4 +38,14 @@ options! {
     init_centers: Array2<f64> => "init-centers",
     /// Where k-means on a grid synopsis starts.
     starts: Starts => "starts",
+    /// The private k-tuple clustering.
+    aggregator: AggregatorChoice => "aggregator",
+    /// Number of secret blocks.
+    blocks: usize => "blocks",
+    /// How records get into blocks.
+    sampling: SamplingChoice => "sampling",
+    /// Records per block, with replacement.
+    block_size: u64 => "block-size",
+    /// The least radius of a cluster that is told apart, original units of the widest column.
+    scale_min: f64 => "scale-min",
 }

@@ -1,0 +1,200 @@
+//! `ktuple`: centers of secret blocks, agreed on privately, then refined.
+
+use std::collections::BTreeMap;
+
+use dp_core::{Budget, NeighboringRelation, Session, Value};
+use ktuple::ParamsError;
+use ktuple::averages::Axes;
+use ktuple::blocks::Sampling;
+use ktuple::means::{Aggregator, KMeansOutcome, PrivateKMeans, PrivateKMeansParams, Refine};
+use ktuple::paper::{NoisyComposition, Paper2021, PrivateKAverages, PrivateKNoisyCenters};
+use metric_space::{FramedSource, RecordSource};
+use rand::RngCore;
+
+use crate::algorithm::{Algorithm, DeltaNeed, Facts, FitError, Outcome};
+use crate::plan::Plan;
+use crate::request::{FitRequest, RequestError};
+
+const NAME: &str = "ktuple";
+
+/// β of the published clusterings, as in the paper's experiments.
+const FAILURE_PROBABILITY: f64 = 0.05;
+
+/// The private k-tuple clustering of `ktuple` and of mixtures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AggregatorChoice {
+    /// FriendlyCore.
+    #[default]
+    FriendlyCore,
+    /// `PrivatekAverages`, mended.
+    Averages,
+    /// `PrivatekNoisyCenters`, mended.
+    NoisyCenters,
+}
+
+/// How records get into blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SamplingChoice {
+    /// Each record in one block.
+    #[default]
+    Disjoint,
+    /// Blocks drawn with replacement, as published; needs a block size and a public number of records.
+    WithReplacement,
+}
+
+/// `PrivatekMeans`.
+pub(crate) struct KTuple;
+
+fn refused(error: impl std::fmt::Display) -> RequestError {
+    RequestError::Parameter {
+        parameter: NAME,
+        reason: error.to_string(),
+    }
+}
+
+fn failed(error: ktuple::FitError) -> FitError {
+    match error {
+        ktuple::FitError::Spend(error) => FitError::Spend(error),
+        ktuple::FitError::Source(error) => FitError::Source(error),
+        other => FitError::Request(refused(other)),
+    }
+}
+
+/// The aggregator of a request; `scale_min` is a fraction of half the widest column.
+fn aggregator(
+    choice: AggregatorChoice,
+    n_clusters: usize,
+    budget: Budget,
+    scale_min: f64,
+) -> Result<Aggregator, ParamsError> {
+    Ok(match choice {
+        AggregatorChoice::FriendlyCore => Aggregator::default(),
+        AggregatorChoice::Averages => Aggregator::Paper2021(Paper2021::Averages(
+            PrivateKAverages::new(scale_min, FAILURE_PROBABILITY, Axes::Own)?,
+        )),
+        AggregatorChoice::NoisyCenters => {
+            let separation =
+                PrivateKNoisyCenters::wide_separation(budget, n_clusters, FAILURE_PROBABILITY);
+            Aggregator::Paper2021(Paper2021::NoisyCenters(PrivateKNoisyCenters::new(
+                separation,
+                FAILURE_PROBABILITY,
+                NoisyComposition::Basic,
+            )?))
+        }
+    })
+}
+
+fn check(request: &FitRequest) -> Result<PrivateKMeans, RequestError> {
+    let options = &request.options;
+    let budget = request.required_budget()?;
+    let mut refine = Refine::default();
+    if let Some(scale_min) = options.scale_min {
+        let halves = request.bounds.iter().map(|[lo, hi]| (hi - lo) / 2.0);
+        let widest = halves.fold(0.0, |a, b| if b > a { b } else { a });
+        refine.scale_min = scale_min / widest;
+    }
+    let choice = options.aggregator.unwrap_or_default();
+    let aggregator =
+        aggregator(choice, request.n_clusters, budget, refine.scale_min).map_err(refused)?;
+    let sampling = match (options.sampling.unwrap_or_default(), options.block_size) {
+        (SamplingChoice::Disjoint, None) => Sampling::Disjoint,
+        (SamplingChoice::Disjoint, Some(_)) => {
+            return Err(refused(
+                "disjoint blocks have no size of their own; set the number of blocks, or sample with replacement",
+            ));
+        }
+        (SamplingChoice::WithReplacement, Some(block_size)) => {
+            Sampling::WithReplacement { block_size }
+        }
+        (SamplingChoice::WithReplacement, None) => return Err(refused(ParamsError::NoBlockSize)),
+    };
+    PrivateKMeansParams::new(request.n_clusters, budget)
+        .aggregator(aggregator)
+        .n_blocks(options.blocks)
+        .sampling(sampling)
+        .refine(refine)
+        .n_hint(request.n_hint)
+        .check()
+        .map_err(refused)
+}
+
+/// Public parameters, defaults filled in.
+fn parameters(
+    request: &FitRequest,
+    checked: &PrivateKMeans,
+) -> Result<BTreeMap<String, Value>, RequestError> {
+    let frame = request.frame()?;
+    let params = checked.params();
+    let blocks = checked
+        .n_blocks(&frame, request.relation)
+        .map_err(refused)?;
+    let mut parameters: BTreeMap<String, Value> = BTreeMap::new();
+    parameters.insert("aggregator".into(), params.aggregator_name().into());
+    parameters.insert("blocks".into(), (blocks as u64).into());
+    parameters.insert("sampling".into(), params.sampling_name().into());
+    parameters.insert("scale_min".into(), params.refinement().scale_min.into());
+    parameters.insert(
+        "rounds".into(),
+        (params.refinement().n_rounds as u64).into(),
+    );
+    parameters.insert("lattice_bits".into(), frame.lattice().bits().into());
+    Ok(parameters)
+}
+
+impl Algorithm for KTuple {
+    fn facts(&self) -> Facts {
+        Facts {
+            name: NAME,
+            summary: "centers on which k-means in secret blocks agrees: best for well separated clusters, refuses others",
+            private: true,
+            proof: NeighboringRelation::AddRemove,
+            delta: DeltaNeed::Required,
+            needs_size: false,
+            options: &[
+                "aggregator",
+                "blocks",
+                "sampling",
+                "block-size",
+                "scale-min",
+            ],
+        }
+    }
+
+    fn plan(&self, request: &FitRequest) -> Result<Plan, RequestError> {
+        let checked = check(request)?;
+        let frame = request.frame()?;
+        let events = checked.plan(&frame, request.relation).map_err(refused)?;
+        let mut plan = Plan::new(events).parameters(parameters(request, &checked)?);
+        if let Some(n) = request.n_hint {
+            let blocks = checked
+                .n_blocks(&frame, request.relation)
+                .map_err(refused)?;
+            let advice =
+                ktuple::planner::advice(n, blocks as u64, request.n_clusters, frame.dimension());
+            plan = plan.note(advice);
+        }
+        Ok(plan)
+    }
+
+    fn fit(
+        &self,
+        request: &FitRequest,
+        source: &dyn RecordSource,
+        session: &mut Session<'_>,
+        public: &mut dyn RngCore,
+    ) -> Result<Outcome, FitError> {
+        let frame = request.frame()?;
+        let checked = check(request)?;
+        let outcome = checked
+            .fit(&FramedSource::new(source, &frame), session, public)
+            .map_err(failed)?;
+        let outcome = match outcome {
+            KMeansOutcome::Released {
+                centers,
+                noisy_counts,
+            } => Outcome::scaled(centers).noisy_counts(Some(noisy_counts)),
+            KMeansOutcome::Refused(refusal) => Outcome::refused(refusal.to_string()),
+        };
+        Ok(outcome.parameters(parameters(request, &checked)?))
+    }
+}
