@@ -27,15 +27,19 @@
 
 mod candidates;
 mod fit;
+mod mask;
 mod moments;
 mod params;
 mod plan;
 mod radius;
 mod refine;
+mod rules;
 mod shape;
+mod start;
 
 pub use fit::{VoteRefine, VoteRefineFit};
 pub use params::VoteRefineParams;
+pub use rules::{Rules, Start};
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dp_core::{NeighboringRelation, Session, Value};
-use lloyd_dp::vote_refine::{VoteRefine as Checked, VoteRefineParams};
+use lloyd_dp::vote_refine::{Rules, VoteRefine as Checked, VoteRefineParams};
 use metric_space::{FramedSource, RecordSource};
 use rand::RngCore;
 
@@ -24,23 +24,20 @@ fn check(request: &FitRequest) -> Result<Checked, RequestError> {
         .map_err(refused(NAME))
 }
 
-/// Public parameters, defaults filled in.
+/// What ran, or would run.
 fn parameters(
     request: &FitRequest,
     checked: &Checked,
+    rules: &Rules,
 ) -> Result<BTreeMap<String, Value>, RequestError> {
     let frame = request.frame()?;
     let mut parameters = BTreeMap::new();
-    for (name, value) in checked.params().used(frame.dimension()) {
-        parameters.insert(name.to_owned(), value.into());
+    let mut set = |name: &str, value: Value| parameters.insert(name.to_owned(), value);
+    set("start", rules.start.name().into());
+    for (name, value) in checked.params().numbers(rules) {
+        set(name, value.into());
     }
-    let noise = if request.delta.is_zero() {
-        "discrete-laplace"
-    } else {
-        "discrete-gaussian"
-    };
-    parameters.insert("noise".to_owned(), noise.into());
-    parameters.insert("lattice_bits".to_owned(), frame.lattice().bits().into());
+    set("lattice_bits", frame.lattice().bits().into());
     Ok(parameters)
 }
 
@@ -63,7 +60,11 @@ impl Algorithm for VoteRefine {
         let events = checked
             .plan(&frame, request.relation)
             .map_err(refused(NAME))?;
-        Ok(Plan::new(events).parameters(parameters(request, &checked)?))
+        let n = request.n_hint.map(|n| n as f64);
+        let rules = checked
+            .params()
+            .rules(n, frame.dimension(), request.relation);
+        Ok(Plan::new(events).parameters(parameters(request, &checked, &rules)?))
     }
 
     fn fit(
@@ -80,7 +81,6 @@ impl Algorithm for VoteRefine {
             .map_err(failed(NAME))?;
         Ok(Outcome::scaled(fit.clustering.centers)
             .noisy_counts(fit.clustering.noisy_counts)
-            .parameters(parameters(request, &checked)?)
-            .parameter("candidates", fit.n_candidates))
+            .parameters(parameters(request, &checked, &fit.rules)?))
     }
 }

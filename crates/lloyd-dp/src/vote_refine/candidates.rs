@@ -26,21 +26,21 @@ pub(super) fn vote<S: LatticeSource>(
     source: &S,
     session: &mut Session<'_>,
     rounds: &[Spend],
+    m: usize,
     shape: &Shape,
     public: &mut dyn RngCore,
 ) -> Result<Voted, FitError> {
     let frame = source.frame();
-    let m = params.candidates(frame.dimension(), shape.size);
     let mut candidates = Array2::zeros((m, frame.dimension()));
     for row in candidates.rows_mut() {
         place(frame, shape.draw(shape.mean(), params.spread, public), row);
     }
-    let mut voted = poll(params, source, session, rounds[0], candidates)?;
+    let mut voted = poll(params, source, session, rounds[0], &candidates)?;
     let narrow = (params.n_clusters as f64).powf(-1.0 / shape.effective_dimension());
     for (round, &spend) in rounds.iter().enumerate().skip(1) {
         let factor = params.growth * narrow * 0.6_f64.powf(round as f64 - 1.0);
         let next = children(frame, &voted, m, factor, shape, public);
-        voted = poll(params, source, session, spend, next)?;
+        voted = poll(params, source, session, spend, &next)?;
     }
     Ok(voted)
 }
@@ -90,11 +90,10 @@ fn poll<S: LatticeSource>(
     source: &S,
     session: &mut Session<'_>,
     spend: Spend,
-    candidates: Array2<f64>,
+    candidates: &Array2<f64>,
 ) -> Result<Voted, FitError> {
     let mechanism = spend.counts(session.relation())?;
-    let lattice =
-        LatticeCenters::new(source.frame(), &candidates).ok_or(ParamsError::NoClusters)?;
+    let lattice = LatticeCenters::new(source.frame(), candidates).ok_or(ParamsError::NoClusters)?;
     let exact = count(source, &lattice)?;
     let noisy = session.add_noise(&mechanism, "votes", &Confidential::new(exact))?;
     let least = params.threshold * mechanism.std_dev();

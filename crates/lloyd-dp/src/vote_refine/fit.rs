@@ -5,9 +5,13 @@ use metric_space::{Frame, LatticeSource};
 use rand::RngCore;
 
 use super::candidates;
+use super::mask;
 use super::params::VoteRefineParams;
+use super::plan::StartSpends;
 use super::refine::{self, Centers};
+use super::rules::Rules;
 use super::shape::Shape;
+use super::start;
 use crate::clustering::Clustering;
 use crate::error::{FitError, ParamsError};
 
@@ -24,8 +28,8 @@ pub struct VoteRefineFit {
     pub clustering: Clustering,
     /// Centers before the first step, as votes alone give them: released.
     pub start: ndarray::Array2<f64>,
-    /// Candidates of a round.
-    pub n_candidates: usize,
+    /// What ran.
+    pub rules: Rules,
 }
 
 impl VoteRefine {
@@ -36,7 +40,8 @@ impl VoteRefine {
     }
 
     /// What a fit would spend, from public facts alone. Sensitivities are shown for the largest radius; those that run
-    /// are smaller, at the same losses.
+    /// are smaller, at the same losses. Without a public size the number of rounds and steps is not known yet; a usual one is shown,
+    /// whose total is the same.
     ///
     /// # Errors
     ///
@@ -46,8 +51,16 @@ impl VoteRefine {
         frame: &Frame,
         relation: NeighboringRelation,
     ) -> Result<Vec<Event>, ParamsError> {
-        let spends = self.params.spends(relation, frame.dimension())?;
-        spends.events(frame, relation)
+        let params = &self.params;
+        let sized = params.sized(relation)?;
+        let rules = params.rules(params.n_hint.map(|n| n as f64), frame.dimension(), relation);
+        let mut events = Vec::new();
+        if let Some(size) = &sized.size {
+            events.push(size.event(relation, "number of records"));
+        }
+        let spends = params.spends(&sized, &rules, frame.dimension())?;
+        events.extend(spends.events(frame, relation)?);
+        Ok(events)
     }
 
     /// Runs shape, votes and refinement.
@@ -75,18 +88,34 @@ impl VoteRefine {
         let params = &self.params;
         let frame = source.frame();
         let relation = session.relation();
-        let spends = params.spends(relation, frame.dimension())?;
-        session.admit(&spends.events(frame, relation)?)?;
-        let size = spends.sized.size(params.n_hint, source, session)?;
-        let shape = Shape::release(source, session, &spends.shape, size)?;
-        let voted = candidates::vote(params, source, session, &spends.rounds, &shape, public)?;
-        let many = params.centers();
-        let start = refine::cluster(&voted.candidates, &voted.votes, many, frame, public);
-        let mut centers = Centers::new(start.clone());
-        for step in &spends.first {
-            centers.step(params, source, session, step)?;
-        }
-        centers = centers.merge(params.n_clusters, frame, public);
+        session.admit(&self.plan(frame, relation)?)?;
+        let sized = params.sized(relation)?;
+        let size = sized.size(params.n_hint, source, session)?;
+        let rules = params.rules(Some(size), frame.dimension(), relation);
+        let spends = params.spends(&sized, &rules, frame.dimension())?;
+        let k = params.n_clusters;
+        let (mut centers, start) = match &spends.start {
+            StartSpends::Grid(epsilon) => {
+                let grid = start::grid_start(k, *epsilon, size, params.grid_bias)?;
+                let synopsis = grid.synopsis(source, session)?;
+                let synopsis = mask::without_empty_parts(&synopsis);
+                let rows = grid.solver().cluster(&synopsis, public).centers;
+                let variances = start::variances(&synopsis, &rows);
+                (Centers::with_variance(rows.clone(), variances), rows)
+            }
+            StartSpends::Votes(shape, rounds) => {
+                let shape = Shape::release(source, session, shape, size)?;
+                let m = rules.n_candidates;
+                let voted = candidates::vote(params, source, session, rounds, m, &shape, public)?;
+                let (candidates, votes) = (&voted.candidates, &voted.votes);
+                let start = refine::cluster(candidates, votes, rules.n_centers, frame, public);
+                let mut centers = Centers::new(start.clone());
+                for step in &spends.first {
+                    centers.step(params, source, session, step)?;
+                }
+                (centers.merge(k, frame, public), start)
+            }
+        };
         for step in &spends.last {
             centers.step(params, source, session, step)?;
         }
@@ -96,26 +125,7 @@ impl VoteRefine {
                 noisy_counts: Some(centers.counts),
             },
             start,
-            n_candidates: params.candidates(frame.dimension(), size),
+            rules,
         })
-    }
-}
-
-impl VoteRefineParams {
-    /// Centers that are carried before the merge.
-    pub(super) fn centers(&self) -> usize {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a factor of at most a million, and `as` saturates"
-        )]
-        let many = (self.over_provision * self.n_clusters as f64).ceil() as usize;
-        many.max(self.n_clusters)
-    }
-
-    /// Candidates of a round.
-    pub(super) fn candidates(&self, _dimension: usize, _n: f64) -> usize {
-        self.n_candidates
-            .unwrap_or_else(|| (20 * self.n_clusters).clamp(100, 2000))
     }
 }

@@ -3,12 +3,12 @@
 use dp_core::Budget;
 
 use super::fit::VoteRefine;
+use super::rules::Start;
 use crate::error::{MAX_ITERATIONS, ParamsError};
 
 /// Unchecked parameters; [`check`](Self::check) turns them into a [`VoteRefine`].
 ///
-/// What is not set follows rules that read public numbers alone. The rules were chosen on synthetic data: see
-/// `cargo xtask study vote-refine`.
+/// What is not set follows [`Rules`], which read public numbers alone.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "parameters do nothing until `check` is called"]
 pub struct VoteRefineParams {
@@ -16,15 +16,18 @@ pub struct VoteRefineParams {
     pub(super) budget: Budget,
     pub(super) n_hint: Option<u64>,
     pub(super) n_candidates: Option<usize>,
-    pub(super) n_rounds: usize,
-    pub(super) first_steps: usize,
-    pub(super) last_steps: usize,
+    pub(super) n_rounds: Option<usize>,
+    pub(super) first_steps: Option<usize>,
+    pub(super) last_steps: Option<usize>,
+    pub(super) vote_share: Option<f64>,
+    pub(super) over_provision: Option<f64>,
+    pub(super) start: Option<Start>,
+    pub(super) grid_share: f64,
+    pub(super) grid_bias: f64,
     pub(super) shape_share: f64,
-    pub(super) vote_share: f64,
     pub(super) radius_share: f64,
     pub(super) settling: f64,
     pub(super) quantile: f64,
-    pub(super) over_provision: f64,
     pub(super) drift: f64,
     pub(super) spread: f64,
     pub(super) threshold: f64,
@@ -42,18 +45,21 @@ impl VoteRefineParams {
             budget,
             n_hint: None,
             n_candidates: None,
-            n_rounds: 2,
-            first_steps: 3,
-            last_steps: 3,
-            shape_share: 0.06,
-            vote_share: 0.4,
+            n_rounds: None,
+            first_steps: None,
+            last_steps: None,
+            vote_share: None,
+            over_provision: None,
+            start: None,
+            grid_share: 0.8,
+            grid_bias: 2.0,
+            shape_share: 0.05,
             radius_share: 0.08,
-            settling: 0.4,
-            quantile: 0.9,
-            over_provision: 2.0,
+            settling: 1.0,
+            quantile: 0.75,
             drift: 0.25,
-            spread: 0.8,
-            threshold: 2.0,
+            spread: 0.7,
+            threshold: 2.5,
             growth: 1.0,
         }
     }
@@ -70,29 +76,35 @@ impl VoteRefineParams {
         self
     }
 
+    /// Sets where the steps start (default: a grid in up to three columns, votes in more).
+    pub const fn start(mut self, start: Start) -> Self {
+        self.start = Some(start);
+        self
+    }
+
     /// Sets the number of rounds of votes.
     pub const fn n_rounds(mut self, n_rounds: usize) -> Self {
-        self.n_rounds = n_rounds;
+        self.n_rounds = Some(n_rounds);
         self
     }
 
     /// Sets the number of steps before and after centers are merged.
     pub const fn steps(mut self, first: usize, last: usize) -> Self {
-        self.first_steps = first;
-        self.last_steps = last;
+        self.first_steps = Some(first);
+        self.last_steps = Some(last);
         self
     }
 
     /// Sets the shares of the budget that go to the shape and to the votes; the refinement takes the rest.
     pub const fn shares(mut self, shape: f64, votes: f64) -> Self {
         self.shape_share = shape;
-        self.vote_share = votes;
+        self.vote_share = Some(votes);
         self
     }
 
     /// Sets how many centers are carried before the merge, in units of k.
     pub const fn over_provision(mut self, over_provision: f64) -> Self {
-        self.over_provision = over_provision;
+        self.over_provision = Some(over_provision);
         self
     }
 
@@ -108,27 +120,6 @@ impl VoteRefineParams {
         self
     }
 
-    /// Every number that a run in so many columns uses, by name, for reports.
-    #[must_use]
-    pub fn used(&self, dimension: usize) -> Vec<(&'static str, f64)> {
-        let _ = dimension;
-        vec![
-            ("rounds", self.n_rounds as f64),
-            ("first_steps", self.first_steps as f64),
-            ("last_steps", self.last_steps as f64),
-            ("shape_share", self.shape_share),
-            ("vote_share", self.vote_share),
-            ("radius_share", self.radius_share),
-            ("settling", self.settling),
-            ("quantile", self.quantile),
-            ("over_provision", self.over_provision),
-            ("drift", self.drift),
-            ("spread", self.spread),
-            ("threshold", self.threshold),
-            ("growth", self.growth),
-        ]
-    }
-
     /// Sets one of the numbers that studies vary, by its name; false if there is none of that name.
     #[doc(hidden)]
     #[must_use]
@@ -141,15 +132,24 @@ impl VoteRefineParams {
         let whole = value as usize;
         match name {
             "candidates" => self.n_candidates = Some(whole),
-            "rounds" => self.n_rounds = whole,
-            "first-steps" => self.first_steps = whole,
-            "last-steps" => self.last_steps = whole,
+            "rounds" => self.n_rounds = Some(whole),
+            "first-steps" => self.first_steps = Some(whole),
+            "last-steps" => self.last_steps = Some(whole),
+            "start" => {
+                self.start = Some(if whole == 0 {
+                    Start::Votes
+                } else {
+                    Start::Grid
+                })
+            }
+            "grid-bias" => self.grid_bias = value,
+            "grid-share" => self.grid_share = value,
             "shape-share" => self.shape_share = value,
-            "vote-share" => self.vote_share = value,
+            "vote-share" => self.vote_share = Some(value),
             "radius-share" => self.radius_share = value,
             "settling" => self.settling = value,
             "quantile" => self.quantile = value,
-            "over-provision" => self.over_provision = value,
+            "over-provision" => self.over_provision = Some(value),
             "drift" => self.drift = value,
             "spread" => self.spread = value,
             "threshold" => self.threshold = value,
@@ -173,6 +173,9 @@ impl VoteRefineParams {
             n_rounds,
             first_steps,
             last_steps,
+            start: _, // either
+            grid_share,
+            grid_bias,
             shape_share,
             vote_share,
             radius_share,
@@ -195,17 +198,21 @@ impl VoteRefineParams {
         {
             return Err(ParamsError::Candidates { got });
         }
-        for got in [*n_rounds, *first_steps, *last_steps] {
+        for got in [*n_rounds, *first_steps, *last_steps].into_iter().flatten() {
             if !(1..=MAX_ITERATIONS).contains(&got) {
                 return Err(ParamsError::Iterations { got });
             }
         }
         let shares = [
+            ("grid_share", *grid_share),
             ("shape_share", *shape_share),
-            ("vote_share", *vote_share),
+            ("vote_share", vote_share.unwrap_or(0.5)),
             ("radius_share", *radius_share),
             ("quantile", *quantile),
-            ("shape_share + vote_share", shape_share + vote_share),
+            (
+                "shape_share + vote_share",
+                shape_share + vote_share.unwrap_or(0.3),
+            ),
         ];
         for (name, got) in shares {
             if !(got > 0.0 && got < 1.0) {
@@ -213,10 +220,11 @@ impl VoteRefineParams {
             }
         }
         let factors = [
-            ("over_provision", *over_provision, 1.0),
+            ("over_provision", over_provision.unwrap_or(1.0), 1.0),
             ("settling", *settling, 1e-6),
             ("spread", *spread, 1e-6),
             ("growth", *growth, 1e-6),
+            ("grid_bias", *grid_bias, 1e-6),
             ("drift", *drift, 0.0),
             ("threshold", *threshold, 0.0),
         ];

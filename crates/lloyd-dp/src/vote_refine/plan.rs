@@ -6,7 +6,10 @@ use dp_core::sensitivity::{L1Sensitivity, L2Sensitivity};
 use dp_core::{Budget, Epsilon, Event, NeighboringRelation, Rho};
 use metric_space::Frame;
 
+use super::moments;
 use super::params::VoteRefineParams;
+use super::rules::{Rules, Start};
+use super::start::grid_start;
 use crate::error::ParamsError;
 use crate::size::SizedBudget;
 
@@ -22,12 +25,18 @@ pub(super) enum Spend {
 /// The spends of a run, in order.
 #[derive(Clone, Debug)]
 pub(super) struct Spends {
-    /// The noisy number of records, if one is bought.
-    pub(super) sized: SizedBudget,
-    pub(super) shape: ShapeSpends,
-    pub(super) rounds: Vec<Spend>,
+    pub(super) start: StartSpends,
     pub(super) first: Vec<StepSpends>,
     pub(super) last: Vec<StepSpends>,
+}
+
+/// The spends of the start.
+#[derive(Clone, Debug)]
+pub(super) enum StartSpends {
+    /// The shape, and each round of votes.
+    Votes(ShapeSpends, Vec<Spend>),
+    /// A grid.
+    Grid(Epsilon),
 }
 
 /// The spends of the shape.
@@ -53,73 +62,101 @@ pub(super) struct StepSpends {
 const SHAPE_PARTS: [f64; 4] = [0.15, 0.15, 0.2, 0.5];
 
 impl VoteRefineParams {
-    /// Divides the budget.
+    /// Takes the noisy number of records from ε, if one is bought.
+    pub(super) fn sized(&self, relation: NeighboringRelation) -> Result<SizedBudget, ParamsError> {
+        SizedBudget::new(self.budget.epsilon, self.n_hint, relation)
+    }
+
+    /// Divides what is left of the budget.
     pub(super) fn spends(
         &self,
-        relation: NeighboringRelation,
+        sized: &SizedBudget,
+        rules: &Rules,
         dimension: usize,
     ) -> Result<Spends, ParamsError> {
-        let sized = SizedBudget::new(self.budget.epsilon, self.n_hint, relation)?;
-        let budget = Budget::approx(sized.epsilon, self.budget.delta);
-        let steps = self.first_steps + self.last_steps;
-        let refine = (1.0 - self.shape_share - self.vote_share) / steps as f64;
+        let refused = || ParamsError::BudgetTooSmall { steps: 2 };
+        let start_share = match rules.start {
+            Start::Votes => self.shape_share + rules.vote_share,
+            Start::Grid => rules.grid_share,
+        };
+        let steps = rules.first_steps + rules.last_steps;
+        let refine = (1.0 - start_share) / steps as f64;
         let count_share = self.settling / (self.settling + (dimension as f64).sqrt());
         let step_parts = [
             refine * self.radius_share,
             refine * (1.0 - self.radius_share) * count_share,
             refine * (1.0 - self.radius_share) * (1.0 - count_share),
         ];
-        let mut parts: Vec<f64> = SHAPE_PARTS
-            .iter()
-            .map(|part| part * self.shape_share)
-            .collect();
-        parts.extend(vec![self.vote_share / self.n_rounds as f64; self.n_rounds]);
+        let mut parts = Vec::new();
+        let mut budget = Budget::approx(sized.epsilon, self.budget.delta);
+        let mut grid = None;
+        match rules.start {
+            Start::Votes => {
+                parts.extend(SHAPE_PARTS.map(|part| part * self.shape_share));
+                parts.extend(vec![
+                    rules.vote_share / rules.n_rounds as f64;
+                    rules.n_rounds
+                ]);
+            }
+            Start::Grid => {
+                let halves = split(budget.epsilon.get(), &[start_share, 1.0 - start_share]);
+                grid = Some(Epsilon::new(halves[0]).map_err(|_| refused())?);
+                budget.epsilon = Epsilon::new(halves[1]).map_err(|_| refused())?;
+            }
+        }
         for _ in 0..steps {
             parts.extend(step_parts);
         }
-        let mut spends = divide(budget, &parts)
+        let mut spends = divide(budget, &parts, dimension)
             .ok_or(ParamsError::BudgetTooSmall { steps: parts.len() })?
             .into_iter();
         let mut next = || spends.next().expect("as many spends as parts");
-        let shape = ShapeSpends {
-            reach: next(),
-            mean: next(),
-            radius: next(),
-            moments: next(),
+        let start = match grid {
+            Some(epsilon) => StartSpends::Grid(epsilon),
+            None => {
+                let shape = ShapeSpends {
+                    reach: next(),
+                    mean: next(),
+                    radius: next(),
+                    moments: next(),
+                };
+                StartSpends::Votes(shape, (0..rules.n_rounds).map(|_| next()).collect())
+            }
         };
-        let rounds = (0..self.n_rounds).map(|_| next()).collect();
         let mut step = |_| StepSpends {
             radius: next(),
             counts: next(),
             sums: next(),
         };
-        let first = (0..self.first_steps).map(&mut step).collect();
-        let last = (0..self.last_steps).map(&mut step).collect();
-        Ok(Spends {
-            sized,
-            shape,
-            rounds,
-            first,
-            last,
-        })
+        let first = (0..rules.first_steps).map(&mut step).collect();
+        let last = (0..rules.last_steps).map(&mut step).collect();
+        Ok(Spends { start, first, last })
     }
 }
 
-/// Divides a budget by shares of ρ. Laplace noise of loss ε has variance 2/ε², Gaussian noise 1/(2ρ): where Σa_i/ρ_i is least
-/// at ρ_i ∝ √a_i, Σa_i/ε_i² is at ε_i ∝ ∛a_i, so a share p of ρ becomes one of p^(2/3) of ε.
-fn divide(budget: Budget, parts: &[f64]) -> Option<Vec<Spend>> {
+/// Divides a budget by shares of ρ, for Gaussian noise, or turns them into shares of ε, for Laplace noise: whichever has less noise in the
+/// last part, a sum of vectors. Without δ there is Laplace noise alone.
+///
+/// Laplace noise of loss ε has variance 2/ε², Gaussian noise 1/(2ρ): where the sum of a/ρ over parts is least at ρ ∝ √a, that of a/ε² is
+/// at ε ∝ ∛a, so a share p of ρ becomes one of p^(2/3) of ε. In L1 a vector of length 1 may be √d long.
+fn divide(budget: Budget, parts: &[f64], dimension: usize) -> Option<Vec<Spend>> {
+    let of_epsilon: Vec<f64> = parts.iter().map(|part| part.powf(2.0 / 3.0)).collect();
+    let epsilons = split(budget.epsilon.get(), &of_epsilon);
     if let Some(rho) = budget.rho() {
-        let parts = split(rho.get(), parts).into_iter();
-        parts
-            .map(|rho| Rho::new(rho).ok().map(Spend::Rho))
-            .collect()
-    } else {
-        let parts: Vec<f64> = parts.iter().map(|part| part.powf(2.0 / 3.0)).collect();
-        let parts = split(budget.epsilon.get(), &parts).into_iter();
-        parts
-            .map(|epsilon| Epsilon::new(epsilon).ok().map(Spend::Epsilon))
-            .collect()
+        let rhos = split(rho.get(), parts);
+        let laplace = epsilons.last().map(|e| 2.0 * dimension as f64 / (e * e))?;
+        let gaussian = rhos.last().map(|rho| 1.0 / (2.0 * rho))?;
+        if gaussian <= laplace {
+            return rhos
+                .into_iter()
+                .map(|rho| Rho::new(rho).ok().map(Spend::Rho))
+                .collect();
+        }
     }
+    epsilons
+        .into_iter()
+        .map(|epsilon| Epsilon::new(epsilon).ok().map(Spend::Epsilon))
+        .collect()
 }
 
 impl Spend {
@@ -193,34 +230,27 @@ impl Spends {
     ) -> Result<Vec<Event>, ParamsError> {
         let d = frame.dimension();
         let most = super::radius::largest(frame);
-        let shift = super::moments::shift(most);
         let mut events = Vec::new();
-        if let Some(size) = &self.sized.size {
-            events.push(size.event(relation, "number of records"));
-        }
-        let shape = &self.shape;
-        events.push(
-            shape
-                .reach
-                .counts(relation)?
-                .event(relation, "distances to the middle"),
-        );
-        events.push(shape.mean.sums(relation, most, d)?.event(relation, "mean"));
-        events.push(
-            shape
-                .radius
-                .counts(relation)?
-                .event(relation, "distances to the mean"),
-        );
-        let coarse = super::moments::coarse_radius(most, shift);
-        events.push(
-            shape
-                .moments
-                .moments(relation, coarse, d)?
-                .event(relation, "second moments"),
-        );
-        for round in &self.rounds {
-            events.push(round.counts(relation)?.event(relation, "votes"));
+        match &self.start {
+            StartSpends::Votes(shape, rounds) => {
+                let reach = shape.reach.counts(relation)?;
+                events.push(reach.event(relation, "distances to the middle"));
+                events.push(shape.mean.sums(relation, most, d)?.event(relation, "mean"));
+                let radius = shape.radius.counts(relation)?;
+                events.push(radius.event(relation, "distances to the mean"));
+                if d <= moments::MAX_COLUMNS {
+                    let coarse = moments::coarse_radius(most, moments::shift(most));
+                    let moments = shape.moments.moments(relation, coarse, d)?;
+                    events.push(moments.event(relation, "second moments"));
+                }
+                for round in rounds {
+                    events.push(round.counts(relation)?.event(relation, "votes"));
+                }
+            }
+            StartSpends::Grid(epsilon) => {
+                // Any size will do: the event does not depend on it.
+                events.extend(grid_start(1, *epsilon, 1.0, 1.0)?.plan(frame, relation)?);
+            }
         }
         for step in self.first.iter().chain(&self.last) {
             events.push(

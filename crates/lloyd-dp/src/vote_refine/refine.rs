@@ -37,6 +37,14 @@ impl Centers {
         }
     }
 
+    /// Centers whose expected squared errors are known.
+    pub(super) fn with_variance(rows: Array2<f64>, variance: Vec<f64>) -> Self {
+        Self {
+            variance: Some(variance),
+            ..Self::new(rows)
+        }
+    }
+
     /// One step: a radius, counts and sums, and a move of each center.
     ///
     /// A step measures where each center's mean lies, with a known noise, and so does each step before it: the move is

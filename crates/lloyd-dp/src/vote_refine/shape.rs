@@ -21,8 +21,6 @@ pub(super) struct Shape {
     mean: Vec<f64>,
     /// Standard deviation along each of d orthonormal axes.
     axes: Vec<(f64, Vec<f64>)>,
-    /// Noisy number of records.
-    pub(super) size: f64,
 }
 
 impl Shape {
@@ -89,7 +87,6 @@ impl Shape {
                 .map(|&units| f64::from(units) * step)
                 .collect(),
             axes,
-            size: n,
         })
     }
 
