@@ -44,6 +44,10 @@ pub(crate) fn normal(d: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
     (0..d.div_ceil(2)).flat_map(|_| pair(rng)).take(d).collect()
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "array views are small and go by value, as ndarray has it"
+)]
 pub(crate) fn distance(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
     a.iter()
         .zip(b)

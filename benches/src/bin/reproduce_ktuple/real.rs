@@ -54,8 +54,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             BoxDomain::new(vec![bounds[0]; d], vec![bounds[1]; d])?,
             Lattice::default(),
         );
-        let scaled =
-            records.mapv(|x| (x - (bounds[0] + bounds[1]) / 2.0) * 2.0 / (bounds[1] - bounds[0]));
+        let scaled = records
+            .mapv(|x| (x - f64::midpoint(bounds[0], bounds[1])) * 2.0 / (bounds[1] - bounds[0]));
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let best = LloydParams::new(k)
             .n_restarts(20)
