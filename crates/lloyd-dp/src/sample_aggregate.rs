@@ -24,7 +24,7 @@ mod ranges;
 
 pub use fit::{SampleAggregate, aggregate_not_private};
 pub use order::CenterOrder;
-pub use params::{BlockRule, SampleAggregateParams};
+pub use params::{BlockRule, MAX_BLOCKS, SampleAggregateParams};
 pub use ranges::N_RANGE_CANDIDATES;
 
 #[cfg(test)]

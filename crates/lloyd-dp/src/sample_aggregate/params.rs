@@ -6,7 +6,10 @@ use super::fit::SampleAggregate;
 use super::order::CenterOrder;
 use crate::error::ParamsError;
 
-/// How many blocks.
+/// Most blocks: a noisy size may be huge, and every block takes memory.
+pub const MAX_BLOCKS: u64 = 1 << 20;
+
+/// How many blocks, at most [`MAX_BLOCKS`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BlockRule {
     /// N to this power (`GkM`: 0.4).
@@ -24,7 +27,7 @@ impl BlockRule {
         let blocks = match self {
             Self::Power(power) => n.powf(power),
             Self::SizeFactor(factor) => n / (factor * n_clusters as f64),
-            Self::Fixed(blocks) => return blocks.max(1),
+            Self::Fixed(blocks) => return blocks.clamp(1, MAX_BLOCKS),
         };
         #[expect(
             clippy::cast_possible_truncation,
@@ -32,8 +35,7 @@ impl BlockRule {
             reason = "`as` saturates, and a NaN becomes 0"
         )]
         let blocks = blocks.floor() as u64;
-        // Sums over blocks of lattice units must stay far below 2^63.
-        blocks.clamp(1, 1 << 32)
+        blocks.clamp(1, MAX_BLOCKS)
     }
 }
 
@@ -118,7 +120,9 @@ impl SampleAggregateParams {
             BlockRule::SizeFactor(got) if !(got > 0.0 && got.is_finite()) => {
                 return Err(ParamsError::Blocks { got });
             }
-            BlockRule::Fixed(0) => return Err(ParamsError::Blocks { got: 0.0 }),
+            BlockRule::Fixed(got) if !(1..=MAX_BLOCKS).contains(&got) => {
+                return Err(ParamsError::Blocks { got: got as f64 });
+            }
             _ => {}
         }
         if let CenterOrder::Reference(centers) = order

@@ -99,6 +99,7 @@ fn numbers_of_blocks_follow_their_rules() {
     for odd in [f64::NAN, -1.0, 0.0] {
         assert_eq!(BlockRule::Power(0.4).blocks(odd, 5), 1);
     }
+    assert_eq!(BlockRule::SizeFactor(3.0).blocks(1e18, 5), MAX_BLOCKS);
 }
 
 #[test]
