@@ -150,6 +150,18 @@ pub fn rho_for(epsilon: Epsilon, delta: Delta) -> Option<Rho> {
     Rho::new(rho).ok()
 }
 
+/// The smallest δ at ε of continuous Laplace noise on one number with loss ε₀ = sensitivity / scale:
+/// 1 − e^((ε − ε₀)/2), 0 from ε₀ on, rounded up.
+#[must_use]
+pub fn delta_of_laplace(loss: f64, epsilon: f64) -> f64 {
+    if epsilon >= loss {
+        return 0.0;
+    }
+    // NaN: no bound.
+    let delta = up(-libm::expm1((epsilon - loss) / 2.0), 4);
+    if delta < 1.0 { delta } else { 1.0 }
+}
+
 /// The loss under `ReplaceOne` of what has `loss` under `AddRemove`: (2ε, (1 + e^ε)·δ), rounded up.
 ///
 /// A replacement is one removal and one addition. A mechanism that knows its own loss under `ReplaceOne`

@@ -7,7 +7,8 @@
 //! 3. [`session`]: the one door. A [`Session`] holds a budget, charges each mechanism before it runs,
 //!    draws the noise, and keeps the ledger.
 //! 4. [`guarantee`], [`ledger`], [`accountant`]: what was promised and how it adds up, in rationals.
-//! 5. [`conversion`], [`composition`], [`subsampling`], [`group`], [`gaussian_calibration`]: the theorems.
+//! 5. [`conversion`], [`composition`], [`subsampling`], [`group`], [`gaussian_calibration`]: the theorems;
+//!    [`rdp`], [`pld`], [`fdp`]: numerical accounting of whole plans.
 //! 6. [`sampler`]: exact sampling on the integers. [`rng`]: where randomness may come from.
 //! 7. [`tape`]: recording a run and replaying it on a neighbor.
 //!
@@ -45,6 +46,7 @@ pub mod budget;
 pub mod composition;
 pub mod conversion;
 pub mod faults;
+pub mod fdp;
 pub mod gaussian_calibration;
 pub mod group;
 pub mod guarantee;
@@ -52,6 +54,8 @@ pub mod ledger;
 pub mod mechanism;
 pub mod neighboring;
 pub mod normal;
+pub mod pld;
+pub mod rdp;
 pub mod release;
 pub mod rng;
 pub mod rounding;
