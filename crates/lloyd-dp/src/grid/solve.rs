@@ -47,6 +47,9 @@ impl Starts {
     }
 }
 
+/// Lloyd steps after which a swap must have paid: all but one center were settled before.
+const TRIAL_ITERATIONS: usize = 8;
+
 /// Unchecked parameters of [`SynopsisSolver`].
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "parameters do nothing until `check` is called"]
@@ -67,8 +70,8 @@ impl SynopsisSolverParams {
             starts: Starts::Greedy,
             n_starts: 16,
             n_swaps: match n_clusters {
-                0..32 => 32,
-                32..128 => n_clusters,
+                0..4 => 8,
+                4..64 => 2 * n_clusters,
                 _ => 128,
             },
             seed_threshold: 2.0,
@@ -100,7 +103,7 @@ impl SynopsisSolverParams {
         self
     }
 
-    /// Sets how many times a center may be tried elsewhere (default k, but 32 to 128).
+    /// Sets how many times a center may be tried elsewhere (default 2k, but 8 to 128).
     pub const fn n_swaps(mut self, n_swaps: usize) -> Self {
         self.n_swaps = n_swaps;
         self
@@ -136,13 +139,16 @@ impl SynopsisSolverParams {
                 got: self.seed_threshold,
             });
         }
-        let lloyd = LloydParams::new(self.n_clusters)
-            .max_iterations(self.max_iterations)
-            .check()
-            .map_err(|_| ParamsError::NoClusters)?;
+        let lloyd = |max_iterations| {
+            LloydParams::new(self.n_clusters)
+                .max_iterations(max_iterations)
+                .check()
+                .map_err(|_| ParamsError::NoClusters)
+        };
         Ok(SynopsisSolver {
+            lloyd: lloyd(self.max_iterations)?,
+            trial: lloyd(self.max_iterations.min(TRIAL_ITERATIONS))?,
             params: self,
-            lloyd,
         })
     }
 }
@@ -156,6 +162,8 @@ impl SynopsisSolverParams {
 pub struct SynopsisSolver {
     params: SynopsisSolverParams,
     lloyd: Lloyd,
+    /// For swaps.
+    trial: Lloyd,
 }
 
 impl SynopsisSolver {
@@ -251,15 +259,25 @@ impl SynopsisSolver {
         public: &mut dyn RngCore,
     ) -> Solution {
         let mut best = best;
+        let mut improved = false;
         for _ in 0..self.params.n_swaps {
             let Some(centers) = swap::swapped(cells, visible, best.centers.view(), public) else {
-                return best;
+                break;
             };
-            if let Ok(next) = self.lloyd.fit_from(cells, Some(weights), centers.view())
+            if let Ok(next) = self.trial.fit_from(cells, Some(weights), centers.view())
                 && next.cost < best.cost
             {
                 best = next;
+                improved = true;
             }
+        }
+        if improved
+            && let Ok(settled) = self
+                .lloyd
+                .fit_from(cells, Some(weights), best.centers.view())
+            && settled.cost < best.cost
+        {
+            best = settled;
         }
         best
     }
