@@ -65,7 +65,7 @@ pub enum Mechanism {
         /// Sensitivity over scale.
         epsilon: f64,
     },
-    /// Discrete Laplace noise, P[x] ∝ e^(−|x|/scale), on *one* integer.
+    /// Discrete Laplace noise, P(x) ∝ e^(−|x|/scale), on *one* integer.
     DiscreteLaplace {
         /// The scale, in steps of the lattice.
         scale: f64,

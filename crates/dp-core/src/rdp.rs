@@ -236,7 +236,7 @@ pub fn laplace(epsilon: f64, order: f64) -> f64 {
     at_most(divergence, up(order * epsilon * epsilon / 2.0, 2))
 }
 
-/// Discrete Laplace noise, P[x] ∝ e^(−|x|/scale), on one integer.
+/// Discrete Laplace noise, P(x) ∝ e^(−|x|/scale), on one integer.
 #[must_use]
 pub fn discrete_laplace(scale: f64, sensitivity: u64, order: f64) -> f64 {
     let (a, s, rest) = (1.0 / scale, sensitivity as f64, order - 1.0);

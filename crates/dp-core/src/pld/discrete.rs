@@ -35,7 +35,7 @@ impl Atoms {
         }
     }
 
-    /// Discrete Laplace noise with P[x] ∝ e^(−a·|x|) on a count that moves by `sensitivity`.
+    /// Discrete Laplace noise with P(x) ∝ e^(−a·|x|) on a count that moves by `sensitivity`.
     pub(super) fn discrete_laplace(a: f64, sensitivity: u64, bound: Bound) -> Self {
         let s = sensitivity as f64;
         let whole = 1.0 + libm::exp(-a);
