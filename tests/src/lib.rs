@@ -2,6 +2,12 @@
 //! the program `audit` and the fault zoo share.
 #![forbid(unsafe_code)]
 
+pub mod attacks;
+pub mod black_box;
+pub mod door;
+pub mod laws;
 pub mod replays;
 pub mod spending;
 pub mod subjects;
+pub mod theorems;
+pub mod zoo;

@@ -10,6 +10,8 @@ mod facade;
 mod lloyd;
 mod tuples;
 
+pub(crate) use lloyd::frame as lattice_frame;
+
 /// Everything that the audit knows how to run.
 ///
 /// # Errors
@@ -126,6 +128,12 @@ impl Subject {
                 "{event} has a bound by theorem that nothing checks"
             )),
         }
+    }
+}
+
+impl std::fmt::Debug for Subject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name())
     }
 }
 

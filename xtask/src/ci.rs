@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::run::{cargo, check, say};
-use crate::{layers, readme, tidy};
+use crate::{audit, layers, readme, tidy};
 
 type Step = (&'static str, fn() -> Result<(), String>);
 
@@ -40,6 +40,9 @@ const STEPS: &[Step] = &[
     ("tests", || {
         check(cargo().args(["test", "--workspace", "--locked"]))
     }),
+    // The zoo is a build of its own, in `target/faults`.
+    ("audit", audit::quick),
+    ("fault zoo", audit::zoo),
     ("no default features", || {
         check(cargo().args(["check", "--workspace", "--no-default-features", "--locked"]))
     }),

@@ -7,6 +7,7 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+mod audit;
 mod ci;
 mod layers;
 mod programs;
@@ -41,6 +42,12 @@ const COMMANDS: &[Command] = &[
         arguments: "",
         summary: "which crate may depend on which",
         run: |_| layers::run().map(|line| run::say(&line)),
+    },
+    Command {
+        name: "audit",
+        arguments: "[--quick | --long | --zoo | --asan]",
+        summary: "replays, ledger law, laws, black box; planted faults; the kernel under AddressSanitizer",
+        run: audit::run,
     },
     Command {
         name: "bench",

@@ -1,12 +1,211 @@
-//! The audit.
+//! The audit of all algorithms: `cargo xtask audit [--quick|--long|--zoo]`.
+
+use std::io::Write;
+use std::process::ExitCode;
 use std::time::Instant;
-fn main() {
-    let subjects = workspace_tests::subjects::all().unwrap();
-    for s in &subjects {
-        #[allow(clippy::disallowed_methods)]
-        let t = Instant::now();
-        if let Err(e) = workspace_tests::spending::subject(s) { println!("LEDGER {e}"); }
-        let r = workspace_tests::replays::subject(s, 100, 1);
-        println!("{:.2} ms/pair {} {:?}", t.elapsed().as_secs_f64()*10.0, s.name(), r);
+
+use rayon::prelude::*;
+use workspace_tests::{attacks, black_box, door, replays, spending, subjects, theorems};
+
+/// How much is done.
+struct Effort {
+    /// Pairs of neighbors per algorithm.
+    pairs: usize,
+    /// Whether algorithms that take long get fewer.
+    quick: bool,
+    /// Draws of each law.
+    draws: usize,
+    /// Runs of each black-box attack on a mechanism, on each of two data sets.
+    runs: u64,
+    /// The same for whole algorithms, which take a thousand times longer.
+    algorithm_runs: u64,
+}
+
+const QUICK: Effort = Effort {
+    pairs: 10_000,
+    quick: true,
+    draws: 200_000,
+    runs: 100_000,
+    algorithm_runs: 20_000,
+};
+
+const USUAL: Effort = Effort {
+    pairs: 10_000,
+    quick: false,
+    draws: 1_000_000,
+    runs: 1_000_000,
+    algorithm_runs: 100_000,
+};
+
+const LONG: Effort = Effort {
+    pairs: 100_000,
+    quick: false,
+    draws: 10_000_000,
+    runs: 10_000_000,
+    algorithm_runs: 1_000_000,
+};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut problems = match arguments.first().map(String::as_str) {
+        None => audit(&USUAL),
+        Some("--quick") => audit(&QUICK),
+        Some("--long") => audit(&LONG),
+        Some("--zoo") => zoo(),
+        Some(other) => vec![format!("`{other}` is none of --quick, --long, --zoo")],
+    };
+    problems.retain(|problem| !problem.is_empty());
+    for problem in &problems {
+        say(&format!("audit: {problem}"));
     }
+    if problems.is_empty() {
+        say("audit: nothing found");
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// Says how long the last part took, and that the next one begins.
+struct Parts(Instant);
+
+impl Parts {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "people who wait want to know for what"
+    )]
+    fn begin(first: &str) -> Self {
+        say(&format!("── {first}"));
+        Self(Instant::now())
+    }
+
+    fn next(&mut self, next: &str) {
+        say(&format!("   {:.1} s", self.0.elapsed().as_secs_f64()));
+        *self = Self::begin(next);
+    }
+}
+
+fn say(line: &str) {
+    // Nobody is left to tell if standard output is gone.
+    let _ = writeln!(std::io::stdout().lock(), "{line}");
+}
+
+/// All parts; what each found.
+fn audit(effort: &Effort) -> Vec<String> {
+    let subjects = match subjects::all() {
+        Ok(subjects) => subjects,
+        Err(problem) => return vec![problem],
+    };
+    let mut problems = Vec::new();
+
+    let mut parts = Parts::begin("replays on neighbors");
+    match replays::algorithms(&subjects, effort.pairs, effort.quick) {
+        Ok(all) => {
+            for compared in all {
+                say(&format!(
+                    "{}: {} pairs, {} calls, {} settings",
+                    compared.algorithm, compared.pairs, compared.calls, compared.subjects
+                ));
+            }
+        }
+        Err(problem) => problems.push(problem),
+    }
+
+    parts.next("the ledger law");
+    problems.extend(
+        subjects
+            .par_iter()
+            .filter_map(|s| spending::subject(s).err())
+            .collect::<Vec<_>>(),
+    );
+    for subject in subjects.iter().filter(|s| s.least_share.0 < 0.999) {
+        say(&format!(
+            "{}: {} of epsilon, {}",
+            subject.name(),
+            subject.least_share.0,
+            subject.least_share.1
+        ));
+    }
+    say(&format!("{} settings", subjects.len()));
+
+    parts.next("laws at the door, theorems");
+    let checks: [Result<(), String>; 12] = [
+        door::laplace_law(effort.draws),
+        door::gaussian_law(effort.draws),
+        door::selection_laws(effort.draws / 4),
+        door::threshold_law(effort.draws),
+        door::independent_noise(effort.draws / 4),
+        theorems::count_share(),
+        theorems::far_record_counts(),
+        theorems::coverage_rate(),
+        theorems::friendly(),
+        theorems::filtered_loss(),
+        theorems::segment(),
+        theorems::void_partitions_nothing(),
+    ];
+    problems.extend(checks.into_iter().filter_map(Result::err));
+    say(&format!("{} draws each", effort.draws));
+
+    parts.next("black box, joint level 99.9 %");
+    // One setting of each algorithm and relation.
+    let mut seen = std::collections::BTreeSet::new();
+    let attacked: Vec<_> = subjects
+        .iter()
+        .filter(|s| {
+            seen.insert((
+                s.algorithm,
+                s.promise.relation.name(),
+                s.promise.budget.delta.is_zero(),
+            ))
+        })
+        .collect();
+    let mut verdicts = black_box::mechanisms(effort.runs, attacked.len());
+    let pairs = verdicts.len() + attacked.len();
+    let ends: Vec<_> = attacked
+        .par_iter()
+        .map(|s| black_box::algorithm(s, effort.algorithm_runs, pairs))
+        .collect();
+    verdicts.extend(ends);
+    for verdict in &verdicts {
+        say(&verdict.line());
+        if verdict.convicts() {
+            problems.push(format!("a promise is broken: {}", verdict.line()));
+        }
+        if verdict.is_blind() {
+            problems.push(format!("the audit is blind: {}", verdict.line()));
+        }
+    }
+
+    parts.next("published attacks");
+    for attack in attacks::all(effort.runs.clamp(1, 1_000_000)) {
+        let line = format!(
+            "{}: epsilon ≥ {:.2} against floats, {:.2} against the door, promised {}",
+            attack.name, attack.floats, attack.door, attack.promised
+        );
+        say(&line);
+        if !attack.is_as_published() {
+            problems.push(line);
+        }
+    }
+    parts.next("end");
+    problems
+}
+
+#[cfg(dp_faults)]
+fn zoo() -> Vec<String> {
+    match workspace_tests::zoo::run(&mut |line| say(line)) {
+        Ok(caught) => {
+            say(&format!("{caught} faults, all caught"));
+            Vec::new()
+        }
+        Err(problems) => problems,
+    }
+}
+
+#[cfg(not(dp_faults))]
+fn zoo() -> Vec<String> {
+    vec![
+        "faults are planted under --cfg dp_faults only: `cargo xtask audit --zoo` builds so"
+            .to_owned(),
+    ]
 }

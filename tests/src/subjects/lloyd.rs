@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{Subject, budget, promises};
 
 /// The public domain [-1, 1]^d on a coarse lattice.
-pub(super) fn frame(columns: usize, bits: u32) -> Frame {
+pub(crate) fn frame(columns: usize, bits: u32) -> Frame {
     let domain = BoxDomain::new(vec![-1.0; columns], vec![1.0; columns]).expect("bounds in order");
     Frame::new(domain, Lattice::new(bits).expect("few bits"))
 }

@@ -118,6 +118,10 @@ fn means(relation: NeighboringRelation) -> Subject {
     Subject::new("ktuple", settings, promise, 2, run)
         .most_rows(6)
         .cost(40)
+        .least_share(
+            0.749,
+            "where the answer is ⊥ the refinement is not paid for",
+        )
         .theorem(probabilities)
 }
 

@@ -1,0 +1,311 @@
+//! Black-box attacks on worst-case neighbors: every mechanism of `dp-core`, and every algorithm end to end.
+
+use std::collections::BTreeMap;
+
+use dp_audit::black_box::{BlackBox, Finding};
+use dp_core::mechanism::{SelectionRule, ThresholdMechanism};
+use dp_core::rng::InsecureSeededRng;
+use dp_core::tape::Output;
+use dp_core::{Confidential, Delta, NeighboringRelation, Session, conversion};
+use ndarray::Array2;
+use rayon::prelude::*;
+
+use crate::door::{epsilon, gaussian, laplace, rich, selection};
+use crate::laws::{self, Law};
+use crate::subjects::Subject;
+
+/// Probability that any bound of one audit is above the truth.
+const JOINT_RATE: f64 = 1e-3;
+
+/// The least part of the loss of the tested event that the audit must find.
+const SIGHT: f64 = 0.8;
+
+/// What an attack on one pair of neighbors gave.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// What was attacked.
+    pub name: String,
+    /// Runs on each of the two data sets.
+    pub runs: u64,
+    /// Lower bound of ε at the stated δ.
+    pub found: f64,
+    /// What is promised.
+    pub promised: f64,
+    /// What the exact law gives to the tested event, where it is known.
+    pub own: Option<f64>,
+}
+
+impl Verdict {
+    /// Whether the promise is broken, at the joint level.
+    #[must_use]
+    pub fn convicts(&self) -> bool {
+        self.found > self.promised
+    }
+
+    /// Whether the attack misses what the exact law says is there.
+    #[must_use]
+    pub fn is_blind(&self) -> bool {
+        // Written as what must hold: a NaN is blind.
+        self.own
+            .is_some_and(|own| !(self.found >= SIGHT * own && own > 0.0))
+    }
+
+    /// The verdict in one line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let own = self.own.map_or(String::new(), |own| {
+            format!(", {:.0} % of {own:.3}", 100.0 * self.found / own)
+        });
+        format!(
+            "{}: epsilon ≥ {:.3} of {:.3}{own} ({} runs)",
+            self.name, self.found, self.promised, self.runs
+        )
+    }
+}
+
+/// How a bound is made when `pairs` pairs are tested together.
+fn audit(runs: u64, pairs: usize, delta: f64) -> BlackBox {
+    BlackBox {
+        runs,
+        false_positive_rate: JOINT_RATE / pairs as f64,
+        delta,
+    }
+}
+
+/// Number of pairs in [`mechanisms`].
+const MECHANISMS: usize = 7;
+
+/// Attacks every mechanism; `pairs` more are tested elsewhere at the same joint level.
+#[must_use]
+pub fn mechanisms(runs: u64, pairs: usize) -> Vec<Verdict> {
+    let pairs = pairs + MECHANISMS;
+    let attacks: [fn(u64, usize) -> Verdict; MECHANISMS] = [
+        |runs, pairs| {
+            let law = Law::laplace(2.0);
+            additive(
+                "discrete-laplace",
+                &laplace(1, 0.5),
+                &law,
+                1,
+                (runs, pairs),
+                (0.5, 0.0),
+            )
+        },
+        |runs, pairs| {
+            let law = Law::laplace(2.0);
+            additive(
+                "discrete-laplace, Δ = 4",
+                &laplace(4, 2.0),
+                &law,
+                4,
+                (runs, pairs),
+                (2.0, 0.0),
+            )
+        },
+        |runs, pairs| {
+            // At δ = 1e-6 no number of runs shows anything; at 0.05 they do.
+            let delta = 0.05;
+            let promised = conversion::epsilon_of_rho(0.5, delta);
+            let law = Law::gaussian(4.0);
+            additive(
+                "discrete-gaussian",
+                &gaussian(4, 0.5),
+                &law,
+                2,
+                (runs, pairs),
+                (promised, delta),
+            )
+        },
+        |runs, pairs| select(SelectionRule::Exponential, runs, pairs),
+        |runs, pairs| select(SelectionRule::PermuteAndFlip, runs, pairs),
+        |runs, pairs| select(SelectionRule::NoisyMax, runs, pairs),
+        threshold,
+    ];
+    attacks
+        .into_par_iter()
+        .map(|attack| attack(runs, pairs))
+        .collect()
+}
+
+fn additive(
+    name: &str,
+    mechanism: &dp_core::mechanism::AdditiveMechanism,
+    law: &Law,
+    moved: i64,
+    (runs, pairs): (u64, usize),
+    (promised, delta): (f64, f64),
+) -> Verdict {
+    let draw = |value: i64, seed| {
+        let statistic = Confidential::new(vec![value]);
+        let mut rng = InsecureSeededRng::new(seed);
+        move || {
+            let noisy = rich(&mut rng).add_noise(mechanism, "audit", &statistic);
+            noisy.map_or(i128::MAX, |noisy| noisy[0])
+        }
+    };
+    let finding = audit(runs, pairs, delta).attack(draw(moved, 21), draw(0, 22));
+    let probability = |shift: i64| {
+        let inside = law
+            .iter()
+            .filter(|(x, _)| finding.event.contains(&(x + i128::from(shift))));
+        inside.map(|(_, mass)| mass).sum()
+    };
+    verdict(
+        name,
+        runs,
+        &finding,
+        promised,
+        delta,
+        [probability(moved), probability(0)],
+    )
+}
+
+fn select(rule: SelectionRule, runs: u64, pairs: usize) -> Verdict {
+    // One of ten candidates gains 1: the worst case of width 1.
+    let mut scores = vec![0_i64; 10];
+    let before = law_of(rule, &scores);
+    let draw = |scores: &[i64], seed| {
+        let mechanism = selection(rule, 1, 1.0);
+        let scores = Confidential::new(scores.to_vec());
+        let mut rng = InsecureSeededRng::new(seed);
+        move || {
+            let chosen = rich(&mut rng).select(&mechanism, "audit", &scores, None);
+            chosen.unwrap_or(usize::MAX)
+        }
+    };
+    let second = draw(&scores, 24);
+    scores[3] = 1;
+    let after = law_of(rule, &scores);
+    let finding = audit(runs, pairs, 0.0).attack(draw(&scores, 23), second);
+    let probability = |law: &[f64]| {
+        let inside = law
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| finding.event.contains(i));
+        inside.map(|(_, mass)| mass).sum()
+    };
+    let own = [probability(&after), probability(&before)];
+    verdict(&format!("{rule:?}"), runs, &finding, 1.0, 0.0, own)
+}
+
+fn law_of(rule: SelectionRule, scores: &[i64]) -> Vec<f64> {
+    match rule {
+        SelectionRule::Exponential => laws::exponential(scores, 1.0),
+        SelectionRule::PermuteAndFlip => laws::permute_and_flip(scores, 1.0),
+        SelectionRule::NoisyMax => laws::noisy_max(scores, 1.0),
+    }
+}
+
+fn threshold(runs: u64, pairs: usize) -> Verdict {
+    let delta = 0.01;
+    let mechanism = ThresholdMechanism::calibrate(epsilon(1.0), Delta::new(delta).expect("valid"))
+        .expect("a drawable scale");
+    let least = mechanism.threshold();
+    let draw = |count: i64, seed| {
+        let mechanism = mechanism.clone();
+        let counts = Confidential::new(BTreeMap::from([(vec![1], count)]));
+        let mut rng = InsecureSeededRng::new(seed);
+        move || {
+            let released = rich(&mut rng).threshold(&mechanism, "audit", &counts);
+            released
+                .ok()
+                .and_then(|released| released.values().next().copied())
+        }
+    };
+    // One record more of a key that stands at the threshold.
+    let finding = audit(runs, pairs, delta).attack(draw(least, 25), draw(least - 1, 26));
+    let law = Law::laplace(1.0);
+    let probability = |count: i64| {
+        let inside = law.iter().filter(|(x, _)| {
+            let noisy = x + i128::from(count);
+            let seen = (noisy >= i128::from(least)).then_some(noisy);
+            finding.event.contains(&seen)
+        });
+        inside.map(|(_, mass)| mass).sum()
+    };
+    let own = [probability(least), probability(least - 1)];
+    verdict("stability-threshold", runs, &finding, 1.0, delta, own)
+}
+
+fn verdict<O>(
+    name: &str,
+    runs: u64,
+    finding: &Finding<O>,
+    promised: f64,
+    delta: f64,
+    mut own: [f64; 2],
+) -> Verdict {
+    if finding.swapped {
+        own.swap(0, 1);
+    }
+    Verdict {
+        name: name.to_owned(),
+        runs,
+        found: finding.epsilon,
+        promised,
+        own: Some(((own[0] - delta) / own[1]).ln()),
+    }
+}
+
+/// Attacks an algorithm end to end: the adversary sees the first numbers of its first calls.
+///
+/// Add-remove: nine records in a corner, or ten. Replace-one: ten in a corner, or one of them in the opposite one.
+#[must_use]
+pub fn algorithm(subject: &Subject, runs: u64, pairs: usize) -> Verdict {
+    let promise = subject.promise;
+    let runs = (runs / subject.cost as u64).max(1000);
+    let corner = |n: usize| Array2::from_elem((n, subject.columns), 0.9);
+    let (first, mut second) = (corner(10), corner(10));
+    match promise.relation {
+        NeighboringRelation::AddRemove => second = corner(9),
+        NeighboringRelation::ReplaceOne => second.row_mut(9).fill(-0.9),
+    }
+    let draw = |records: Array2<f64>, seed| {
+        let mut rng = InsecureSeededRng::new(seed);
+        move || {
+            let mut session = Session::new(promise.budget, promise.relation, &mut rng).recorded();
+            // A failure is an outcome too.
+            match subject.run(&records, &mut session) {
+                Ok(()) => seen(session),
+                Err(_) => vec![i64::MAX],
+            }
+        }
+    };
+    let delta = promise.budget.delta.get();
+    let finding: Finding<Vec<i64>> =
+        audit(runs, pairs, delta).attack(draw(first, 31), draw(second, 32));
+    Verdict {
+        name: subject.name(),
+        runs,
+        found: finding.epsilon,
+        promised: promise.budget.epsilon.get(),
+        own: None,
+    }
+}
+
+/// The last number of each of the first three calls, in halves of a standard deviation where noise was added.
+fn seen(session: Session<'_>) -> Vec<i64> {
+    let tape = session.into_tape().unwrap_or_default();
+    let mut seen = Vec::new();
+    for call in tape.calls().iter().take(3) {
+        let spread = match call
+            .event
+            .parameters
+            .get("std_dev")
+            .or(call.event.parameters.get("scale"))
+        {
+            Some(dp_core::Value::Real(spread)) => *spread,
+            _ => 1.0,
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "clamped")]
+        let coarse = |x: i128| (2.0 * x as f64 / spread).round().clamp(-1e9, 1e9) as i64;
+        seen.push(match &call.output {
+            Output::Integers(values) => values.iter().map(|&x| coarse(x)).max().unwrap_or(0),
+            Output::Keyed(values) => values.values().map(|&x| coarse(x)).max().unwrap_or(-1),
+            Output::Choice(choice) => choice.map_or(-1, |i| i as i64),
+            // Coins and what else stays private is not seen.
+            _ => 0,
+        });
+    }
+    seen
+}

@@ -1,0 +1,285 @@
+//! Facts that theorems rest on and no replay shows: each checked against a formula written here once more.
+
+use dp_core::rng::InsecureSeededRng;
+use dp_core::tape::{Call, Statistic};
+use dp_core::{Delta, Epsilon, Event, Loss, NeighboringRelation, Session, Value};
+use ktuple::averages::{Range, bounding_segment};
+use ktuple::friendly::FriendlyCore;
+use ktuple::paper::{NoisyComposition, PrivateKNoisyCenters};
+use ktuple::{TupleAggregator, TupleShape, TupleSpend, Tuples};
+use lloyd_dp::dplloyd::{DpLloydParams, Noise, RadiusSchedule, Split, Sums};
+use lloyd_dp::init::Init;
+use maxcover::Rate;
+use metric_space::{FramedSource, Lattice};
+use ndarray::{Array2, array};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::subjects::{budget, lattice_frame};
+
+type Check = Result<(), String>;
+
+fn must(holds: bool, what: impl FnOnce() -> String) -> Check {
+    if holds { Ok(()) } else { Err(what()) }
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// With a share of 0.3 for the counts, they are charged 0.3 of each iteration.
+///
+/// # Errors
+///
+/// What they are charged.
+pub fn count_share() -> Check {
+    let lloyd = DpLloydParams::new(2, budget(1.0, 0.0))
+        .noise(Noise::Laplace)
+        .split(Split::CountShare(0.3))
+        .n_iterations(4)
+        .check()
+        .map_err(text)?;
+    let events = lloyd
+        .plan(&lattice_frame(2, 12), NeighboringRelation::AddRemove)
+        .map_err(text)?;
+    for (i, event) in events.iter().enumerate() {
+        let share = if i % 2 == 0 { 0.3 } else { 0.7 } / 4.0;
+        let Loss::Pure(epsilon) = event.loss else {
+            return Err("not pure".to_owned());
+        };
+        must((epsilon.get() - share).abs() < 1e-12, || {
+            format!("{event} where {share} was asked for")
+        })?;
+    }
+    must(events.len() == 8, || format!("{} events", events.len()))
+}
+
+/// Nine records on a center and one far away move it by a tenth of the radius, with hardly any noise.
+///
+/// # Errors
+///
+/// Where the center went.
+pub fn far_record_counts() -> Check {
+    let radii = RadiusSchedule {
+        first: Some(0.2),
+        ..RadiusSchedule::default()
+    };
+    let budget = budget(1e5, 0.0);
+    let lloyd = DpLloydParams::new(1, budget)
+        .sums(Sums::BoundedRadius(radii))
+        .n_iterations(1)
+        .init(Init::Given(array![[0.0]]))
+        .check()
+        .map_err(text)?;
+    let mut records = Array2::zeros((10, 1));
+    records[[9, 0]] = 1.0;
+    let mut rng = InsecureSeededRng::new(1);
+    let mut session = Session::new(budget, NeighboringRelation::AddRemove, &mut rng);
+    let frame = lattice_frame(1, 20);
+    let mut public = ChaCha8Rng::seed_from_u64(1);
+    let fitted = lloyd
+        .fit(
+            &FramedSource::new(&records, &frame),
+            &mut session,
+            &mut public,
+        )
+        .map_err(text)?;
+    let center = fitted.centers[[0, 0]];
+    must((center - 0.02).abs() < 1e-3, || {
+        format!("the center is at {center}")
+    })
+}
+
+/// Every rate ε′ = x of maximum coverage keeps (1 − e^(−x))·exp(−(ε + x)/(e^x − 1)) ≤ δ or x ≤ ε with that bound at ε.
+///
+/// # Errors
+///
+/// The rate that does not.
+pub fn coverage_rate() -> Check {
+    for epsilon in [0.01, 0.3, 1.0, 4.0] {
+        for delta in [1e-12, 1e-6, 1e-2] {
+            for rate in Rate::ALL {
+                let (e, d) = (
+                    Epsilon::new(epsilon).map_err(text)?,
+                    Delta::new(delta).map_err(text)?,
+                );
+                let x = rate.value(e, d).ok_or("no rate")?;
+                let divergence = (1.0 - (-x).exp()) * (-(epsilon + x) / x.exp_m1()).exp();
+                must(divergence <= delta * (1.0 + 1e-6), || {
+                    format!("{rate:?} gives {x} at ({epsilon}, {delta}): divergence {divergence}")
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What an aggregator asks the door, on tuples.
+fn calls(
+    aggregator: &dyn TupleAggregator,
+    tuples: &Tuples,
+    epsilon: f64,
+) -> Result<Vec<Call>, String> {
+    let budget = budget(epsilon, 1e-6);
+    let mut rng = InsecureSeededRng::new(2);
+    let mut session = Session::new(budget, NeighboringRelation::ReplaceOne, &mut rng).recorded();
+    let mut public = ChaCha8Rng::seed_from_u64(2);
+    aggregator
+        .aggregate(
+            tuples,
+            TupleSpend::direct(budget),
+            &mut session,
+            &mut public,
+        )
+        .map_err(text)?;
+    Ok(session.into_tape().unwrap_or_default().calls().to_vec())
+}
+
+fn shape(n_tuples: usize) -> TupleShape {
+    TupleShape {
+        n_tuples,
+        n_clusters: 2,
+        dimension: 1,
+        lattice: Lattice::default(),
+    }
+}
+
+fn needed(aggregator: &dyn TupleAggregator, epsilon: f64) -> Result<usize, String> {
+    let needed = aggregator.tuples_needed(shape(1), budget(epsilon, 1e-6));
+    usize::try_from(needed.map_err(text)?).map_err(text)
+}
+
+/// Tuples of two camps of equal size match half of the others: none may be kept, with any probability.
+///
+/// # Errors
+///
+/// A positive probability.
+pub fn friendly() -> Check {
+    let core = FriendlyCore::default();
+    let n = 2 * needed(&core, 8.0)?.div_ceil(2);
+    let mut tuples = Tuples::new(2, 1, Lattice::default());
+    for t in 0..n {
+        let points = if t % 2 == 0 {
+            array![[-0.8], [0.1]]
+        } else {
+            array![[0.8], [-0.1]]
+        };
+        tuples.push(points.view());
+    }
+    for call in calls(&core, &tuples, 8.0)? {
+        if let Statistic::Fractions(kept) = &call.statistic {
+            let most = kept.iter().map(|(top, _)| *top).max().unwrap_or(0);
+            return must(most == 0, || {
+                format!("a tuple is kept with probability {most}/{n}")
+            });
+        }
+    }
+    Err("no tuple was filtered".to_owned())
+}
+
+/// The loss of the average after the filter: (t − 1)·ln(1 + (e^ε₀ − 1)/(t/2 − 2)) + 2ε₀ ≤ ε.
+///
+/// # Errors
+///
+/// The loss.
+pub fn filtered_loss() -> Check {
+    let core = FriendlyCore::default();
+    let n = needed(&core, 2.0)?;
+    let events = core
+        .plan(
+            shape(n),
+            NeighboringRelation::ReplaceOne,
+            TupleSpend::direct(budget(2.0, 1e-6)),
+        )
+        .map_err(text)?;
+    let average = real(events.first().ok_or("no event")?, "average_epsilon")?;
+    let t = n as f64;
+    let loss = (t - 1.0) * (average.exp_m1() / (t / 2.0 - 2.0)).ln_1p() + 2.0 * average;
+    must(loss <= 2.0, || format!("the whole loses {loss} of 2"))
+}
+
+fn real(event: &Event, name: &str) -> Result<f64, String> {
+    match event.parameters.get(name) {
+        Some(Value::Real(x)) => Ok(*x),
+        other => Err(format!("{name} is {other:?}")),
+    }
+}
+
+/// The two ends of a bounding segment together cost what is charged: Σ η·width ≤ ε.
+///
+/// # Errors
+///
+/// What they cost.
+pub fn segment() -> Check {
+    let budget = budget(1.0, 0.0);
+    let mut rng = InsecureSeededRng::new(3);
+    let mut session = Session::new(budget, NeighboringRelation::ReplaceOne, &mut rng).recorded();
+    let event = Event::new(
+        "segment",
+        dp_core::sensitivity::Sensitivity::ByTheorem,
+        NeighboringRelation::ReplaceOne,
+        Loss::Pure(budget.epsilon),
+    );
+    let charge = session.charge(event).map_err(text)?;
+    let values: Vec<i64> = (0..400).collect();
+    bounding_segment(
+        &values,
+        Range::new(1000, 10),
+        1.0,
+        0.1,
+        &charge,
+        &mut session,
+    );
+    let tape = session.into_tape().unwrap_or_default();
+    let costs: Result<Vec<f64>, String> = tape
+        .calls()
+        .iter()
+        .map(|call| Ok(2.0 * real(&call.event, "eta")?))
+        .collect();
+    let costs = costs?;
+    let total: f64 = costs.iter().sum();
+    must(costs.len() == 2 && total <= 1.0 + 1e-12, || {
+        format!("{} selections cost {total}", costs.len())
+    })
+}
+
+/// Void tuples partition nothing: each has all tuples outside of its balls.
+///
+/// # Errors
+///
+/// How many it has outside.
+pub fn void_partitions_nothing() -> Check {
+    let centers =
+        PrivateKNoisyCenters::new(100.0, 0.05, NoisyComposition::default()).map_err(text)?;
+    let n = needed(&centers, 4.0)?;
+    let mut tuples = Tuples::new(2, 1, Lattice::default());
+    for _ in 0..n {
+        tuples.push_void();
+    }
+    let calls = calls(&centers, &tuples, 4.0)?;
+    let outside = calls.iter().find(|call| {
+        call.event.parameters.get("purpose")
+            == Some(&Value::Text("tuples outside of the balls".to_owned()))
+    });
+    let Some(Statistic::Integers(outside)) = outside.map(|call| &call.statistic) else {
+        return Err("no tuple was tested".to_owned());
+    };
+    let least = outside.iter().copied().min().unwrap_or(0);
+    must(least >= n as i128, || {
+        format!("a void tuple has {least} of {n} outside")
+    })
+}
+
+/// A tuple with two equal points is void, whatever the other points are.
+///
+/// # Errors
+///
+/// If it is not.
+pub fn equal_points() -> Check {
+    let mut tuples = Tuples::new(3, 1, Lattice::default());
+    tuples.push(array![[0.5], [-0.2], [0.5]].view());
+    tuples.push(array![[0.5], [-0.2], [0.1]].view());
+    must(tuples.is_void(0) && !tuples.is_void(1), || {
+        "equal points passed".to_owned()
+    })
+}
