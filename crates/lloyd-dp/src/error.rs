@@ -115,7 +115,7 @@ pub enum ParamsError {
     #[error("a sparse grid needs a delta above 0")]
     NoThresholdDelta,
     /// A rule for the number of blocks is out of range.
-    #[error("the number of blocks: a power must lie in (0, 1], a factor or number must be above 0, got {got}")]
+    #[error("the number of blocks: a power must lie in (0, 1], a factor above 0, a number in 1..=1048576, got {got}")]
     Blocks {
         /// The refused value.
         got: f64,
