@@ -7,7 +7,7 @@ use dp_cluster::{Event, Guarantee, Ledger, Model, ModelOutcome};
 fn table(header: Vec<String>, rows: impl IntoIterator<Item = Vec<String>>) -> Table {
     let mut table = Table::new();
     table
-        .load_style(presets::UTF8_HORIZONTAL_ONLY)
+        .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled)
         .set_header(header);
     for row in rows {
@@ -69,7 +69,7 @@ pub(crate) fn centers(model: &Model) -> String {
 
 /// The spends, one per row.
 pub(crate) fn ledger(ledger: &Ledger) -> String {
-    let header = ["times", "mechanism", "for", "sensitivity", "relation", "loss of each", "composition"];
+    let header = ["times", "mechanism", "for", "sensitivity (units)", "relation", "loss of each", "composition"];
     let rows = ledger.events().iter().map(|event| {
         vec![
             event.count.to_string(),

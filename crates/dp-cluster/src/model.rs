@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 mod check;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub use check::ModelError;
 
 /// The format that this version writes.

@@ -1,5 +1,6 @@
 //! What several releases about the same data promise together.
 
+use dp_core::rounding::ExactSum;
 use dp_core::{Guarantee, Ledger, NeighboringRelation, accountant};
 
 use crate::model::Model;
@@ -11,56 +12,49 @@ pub enum TotalError {
     /// One of them promises nothing.
     #[error("a model that is not private promises nothing, and neither does any total with it")]
     NotPrivate,
-    /// They protect against different pairs of data sets.
-    #[error("models under {first} and {second} have no common total; state one relation for all")]
-    Relations {
-        /// Relation of the first model.
-        first: NeighboringRelation,
-        /// Another one.
-        second: NeighboringRelation,
-    },
     /// Together they promise nothing.
-    #[error("together the models' delta reaches 1: they promise nothing")]
+    #[error("together the models promise nothing: their delta reaches 1, or their loss has no bound")]
     Nothing,
 }
 
-/// The guarantee of all models together, by basic composition of their guarantees, or by adding up their
-/// ledgers at the sum of their δ where that gives a smaller ε.
+/// The guarantee of all models together: the sums of their ε and of their δ, or their ledgers added up at the
+/// sum of their δ where that gives a smaller ε.
+///
+/// Where relations differ the total is under replace-one, which add-remove implies at about twice the loss.
+/// None without models.
 ///
 /// # Errors
 ///
-/// [`TotalError`] if a model promises nothing or relations differ.
+/// [`TotalError`] if a model promises nothing, or all together do not.
 pub fn total_of(models: &[Model]) -> Result<Option<Guarantee>, TotalError> {
-    let mut parts = Vec::with_capacity(models.len());
+    let mut stated = Vec::with_capacity(models.len());
     for model in models {
-        parts.push(model.guarantee.as_ref().ok_or(TotalError::NotPrivate)?);
+        stated.push(model.guarantee.as_ref().ok_or(TotalError::NotPrivate)?);
     }
-    let Some(first) = parts.first() else {
+    let Some(first) = stated.first() else {
         return Ok(None);
     };
-    if let Some(other) = parts.iter().find(|part| part.relation != first.relation) {
-        return Err(TotalError::Relations {
-            first: first.relation,
-            second: other.relation,
-        });
-    }
-    let relation = first.relation;
-    let sum = |values: &dyn Fn(&Guarantee) -> f64| {
-        let mut exact = dp_core::rounding::ExactSum::default();
-        for part in &parts {
-            exact.add(values(part));
-        }
-        exact.to_f64_up()
+    let same = stated.iter().all(|other| other.relation == first.relation);
+    let relation = if same {
+        first.relation
+    } else {
+        NeighboringRelation::ReplaceOne
     };
-    let epsilon = sum(&|part| part.epsilon);
-    let delta = sum(&|part| part.delta);
-    if delta >= 1.0 {
+    let (mut epsilon, mut delta) = (ExactSum::default(), ExactSum::default());
+    for (model, stated) in models.iter().zip(stated.iter().copied()) {
+        let converted = if stated.relation == relation {
+            stated.clone()
+        } else {
+            accountant::total(&model.ledger, relation, stated.delta)
+                .map_err(|_| TotalError::Nothing)?
+        };
+        epsilon.add(converted.epsilon);
+        delta.add(converted.delta);
+    }
+    let (epsilon, delta) = (epsilon.to_f64_up(), delta.to_f64_up());
+    if !epsilon.is_finite() || delta >= 1.0 {
         return Err(TotalError::Nothing);
     }
-    let together: Ledger = models
-        .iter()
-        .flat_map(|model| model.ledger.events().iter().cloned())
-        .collect();
     let mut total = Guarantee {
         relation,
         unit: first.unit.clone(),
@@ -68,7 +62,8 @@ pub fn total_of(models: &[Model]) -> Result<Option<Guarantee>, TotalError> {
         delta,
         rho: None,
     };
-    if let Ok(added) = accountant::total(&together, relation, delta) {
+    let events = models.iter().flat_map(|model| model.ledger.events().iter().cloned());
+    if let Ok(added) = accountant::total(&events.collect::<Ledger>(), relation, delta) {
         total.rho = added.rho;
         // One conversion of the summed ρ loses less than one for each.
         if added.epsilon < total.epsilon && added.delta <= delta {

@@ -63,29 +63,32 @@ impl Totals {
             }
         };
         let times = event.count;
+        // Added several times over instead of multiplied: a count from a file may be any number.
+        let add = |sum: &mut ExactSum, repeats: u8, spend: f64| {
+            for _ in 0..repeats {
+                sum.add_times(times, spend);
+            }
+        };
+        let (twice, squared) = if doubled { (2, 4) } else { (1, 1) };
         match (event.loss, event.composition) {
             (Loss::Pure(epsilon), Composition::Basic) => {
-                self.epsilon
-                    .add_times(if doubled { 2 * times } else { times }, epsilon.get());
+                add(&mut self.epsilon, twice, epsilon.get());
             }
             (Loss::Approx(epsilon, delta), Composition::Basic) => {
-                self.epsilon
-                    .add_times(if doubled { 2 * times } else { times }, epsilon.get());
+                add(&mut self.epsilon, twice, epsilon.get());
                 let delta = if doubled {
                     delta_under_replace_one(epsilon, delta)
                 } else {
                     delta.get()
                 };
-                self.delta.add_times(times, delta);
+                add(&mut self.delta, 1, delta);
             }
             (Loss::Zcdp(rho), _) => {
-                self.rho
-                    .add_times(if doubled { 4 * times } else { times }, rho.get());
+                add(&mut self.rho, squared, rho.get());
             }
             (Loss::Pure(epsilon), Composition::Zcdp) => {
                 let rho = conversion::rho_of_pure(epsilon.get());
-                self.rho
-                    .add_times(if doubled { 4 * times } else { times }, rho);
+                add(&mut self.rho, squared, rho);
             }
             (Loss::Approx(..), Composition::Zcdp) => return Err(SpendError::NotConcentrated),
         }

@@ -132,7 +132,9 @@ impl Ledger {
     /// Adds an event; a repetition of the last one raises its count instead.
     pub fn push(&mut self, event: Event) {
         match self.events.last_mut() {
-            Some(last) if last.is_like(&event) => last.count += event.count,
+            Some(last) if last.is_like(&event) && last.count.checked_add(event.count).is_some() => {
+                last.count += event.count;
+            }
             _ => self.events.push(event),
         }
     }

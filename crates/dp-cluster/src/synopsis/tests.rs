@@ -49,8 +49,8 @@ fn a_synopsis_comes_back_from_both_forms() {
             assert!(Synopsis::load(&binary[..cut]).is_err());
         }
         // Neither is a model.
-        assert_eq!(crate::Model::load(&binary), Err(CodecError::Unknown));
-        assert!(crate::Model::load(json.as_bytes()).is_err());
+        assert_eq!(Model::load(&binary), Err(CodecError::Unknown));
+        assert!(Model::load(json.as_bytes()).is_err());
     }
 }
 

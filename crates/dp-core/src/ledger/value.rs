@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::de::{self, Deserializer, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer, ser};
 
 /// A public parameter: a flag, a whole number, a real number, a text, a list, or nothing.
 ///
@@ -79,15 +79,63 @@ impl fmt::Display for Value {
     }
 }
 
-/// The tagged twin for formats that cannot guess types.
+/// The tagged twin for formats that cannot guess types, its lists made of `L`.
 #[derive(Serialize, Deserialize)]
-enum Tagged {
+enum Tagged<L> {
     Null,
     Flag(bool),
     Whole(i64),
     Real(f64),
     Text(String),
-    List(Vec<Value>),
+    List(Vec<L>),
+}
+
+/// What lists of the last level are made of: nothing.
+#[derive(Serialize, Deserialize)]
+enum Nothing {}
+
+/// Lists of lists of lists, and no further: a hostile file must not make the reader recurse without end.
+type Bounded = Tagged<Tagged<Tagged<Tagged<Nothing>>>>;
+
+/// One level of [`Bounded`].
+trait Level: Sized {
+    /// None if the value is nested too deeply.
+    fn wrap(value: &Value) -> Option<Self>;
+    fn unwrap(self) -> Value;
+}
+
+impl Level for Nothing {
+    fn wrap(_: &Value) -> Option<Self> {
+        None
+    }
+
+    fn unwrap(self) -> Value {
+        match self {}
+    }
+}
+
+impl<L: Level> Level for Tagged<L> {
+    fn wrap(value: &Value) -> Option<Self> {
+        Some(match value {
+            Value::Null => Self::Null,
+            Value::Flag(value) => Self::Flag(*value),
+            Value::Whole(value) => Self::Whole(*value),
+            Value::Real(value) => Self::Real(*value),
+            Value::Text(value) => Self::Text(value.clone()),
+            Value::List(values) => Self::List(values.iter().map(L::wrap).collect::<Option<_>>()?),
+        })
+    }
+
+    fn unwrap(self) -> Value {
+        match self {
+            Self::Null => Value::Null,
+            Self::Flag(value) => Value::Flag(value),
+            Self::Whole(value) => Value::Whole(value),
+            Self::Real(value) => Value::Real(value),
+            Self::Text(value) => Value::Text(value),
+            Self::List(values) => Value::List(values.into_iter().map(L::unwrap).collect()),
+        }
+    }
 }
 
 impl Serialize for Value {
@@ -102,15 +150,9 @@ impl Serialize for Value {
                 Self::List(values) => values.serialize(serializer),
             };
         }
-        match self.clone() {
-            Self::Null => Tagged::Null,
-            Self::Flag(value) => Tagged::Flag(value),
-            Self::Whole(value) => Tagged::Whole(value),
-            Self::Real(value) => Tagged::Real(value),
-            Self::Text(value) => Tagged::Text(value),
-            Self::List(values) => Tagged::List(values),
-        }
-        .serialize(serializer)
+        Bounded::wrap(self)
+            .ok_or_else(|| ser::Error::custom("a list is nested too deeply"))?
+            .serialize(serializer)
     }
 }
 
@@ -119,14 +161,7 @@ impl<'de> Deserialize<'de> for Value {
         if deserializer.is_human_readable() {
             return deserializer.deserialize_any(PlainVisitor);
         }
-        Ok(match Tagged::deserialize(deserializer)? {
-            Tagged::Null => Self::Null,
-            Tagged::Flag(value) => Self::Flag(value),
-            Tagged::Whole(value) => Self::Whole(value),
-            Tagged::Real(value) => Self::Real(value),
-            Tagged::Text(value) => Self::Text(value),
-            Tagged::List(values) => Self::List(values),
-        })
+        Bounded::deserialize(deserializer).map(Level::unwrap)
     }
 }
 
