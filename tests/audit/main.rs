@@ -1,6 +1,10 @@
 //! Replays and the ledger law for every private algorithm.
 
-use workspace_tests::{replays, spending, subjects};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use workspace_tests::{replays, spending, subjects, zoo};
 
 /// Every algorithm of the facade has neighbors here; a new one fails until it has.
 #[test]
@@ -17,5 +21,56 @@ fn neighbors_make_the_same_calls_within_the_declared_sensitivities() {
     let subjects = subjects::all().expect("every algorithm is known to the audit");
     for compared in replays::algorithms(&subjects, 200, true).unwrap_or_else(|p| panic!("{p}")) {
         assert!(compared.calls >= compared.pairs, "{compared:?}");
+    }
+}
+
+/// Every planted fault has a check in the zoo, and the zoo knows no fault that is not there.
+#[test]
+fn the_zoo_and_the_sources_name_the_same_faults() {
+    let planted = zoo::planted().expect("the sources can be read");
+    let known: BTreeSet<&str> = zoo::ZOO.iter().map(|(fault, ..)| *fault).collect();
+    let planted: BTreeSet<&str> = planted.iter().map(String::as_str).collect();
+    assert_eq!(planted, known);
+    assert!(known.len() >= 20 && known.len() == zoo::ZOO.len());
+}
+
+/// The table of errors in the papers names checks: each must be there.
+#[test]
+fn the_errors_in_the_papers_have_checks_that_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let table =
+        fs::read_to_string(root.join("docs/proofs/errors-in-the-papers.md")).expect("the table");
+    let mut sources = String::new();
+    for folder in ["crates", "tests"] {
+        read_all(&root.join(folder), &mut sources);
+    }
+    let dense = sources.replace(char::is_whitespace, "");
+    let mut names = 0;
+    for line in table.lines().filter(|line| line.starts_with('|')) {
+        let check = line
+            .trim_end_matches([' ', '|'])
+            .rsplit('|')
+            .next()
+            .unwrap_or_default();
+        for name in check.split('`').skip(1).step_by(2) {
+            let (test, fault) = (format!("fn {name}("), format!("planted!(\"{name}\""));
+            let exists = sources.contains(&test) || dense.contains(&fault);
+            assert!(exists, "there is no check `{name}`");
+            names += 1;
+        }
+    }
+    assert!(names > 20, "{names} names");
+}
+
+fn read_all(folder: &Path, text: &mut String) {
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            if path.file_name().is_some_and(|name| name != "target") {
+                read_all(&path, text);
+            }
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            text.push_str(&fs::read_to_string(&path).expect("a source"));
+        }
     }
 }

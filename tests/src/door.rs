@@ -67,7 +67,16 @@ fn noise(mechanism: &AdditiveMechanism, count: usize, seed: u64) -> Result<Vec<i
 ///
 /// The gap, if it is too large.
 pub fn laplace_law(draws: usize) -> Result<(), String> {
-    let law = Law::laplace(3.0 / 0.5).sums();
+    laplace_gap(draws, 1.0)
+}
+
+/// [`laplace_law`] against a scale that is wrong by a factor.
+///
+/// # Errors
+///
+/// The gap, if it is too large.
+pub fn laplace_gap(draws: usize, factor: f64) -> Result<(), String> {
+    let law = Law::laplace(factor * 3.0 / 0.5).sums();
     gap(
         noise(&laplace(3, 0.5), draws, 11)?,
         |x| law.cdf(x),
@@ -81,7 +90,16 @@ pub fn laplace_law(draws: usize) -> Result<(), String> {
 ///
 /// The gap, if it is too large.
 pub fn gaussian_law(draws: usize) -> Result<(), String> {
-    let law = Law::gaussian(50.0 / (2.0 * 0.5)).sums();
+    gaussian_gap(draws, 1.0)
+}
+
+/// [`gaussian_law`] against a standard deviation that is wrong by a factor.
+///
+/// # Errors
+///
+/// The gap, if it is too large.
+pub fn gaussian_gap(draws: usize, factor: f64) -> Result<(), String> {
+    let law = Law::gaussian(factor * factor * 50.0 / (2.0 * 0.5)).sums();
     gap(
         noise(&gaussian(50, 0.5), draws, 12)?,
         |x| law.cdf(x),

@@ -54,6 +54,7 @@ pub mod ledger;
 pub mod mechanism;
 pub mod neighboring;
 pub mod normal;
+pub mod padding;
 pub mod pld;
 pub mod rdp;
 pub mod release;
