@@ -76,7 +76,26 @@ impl Demand {
         }
     }
 
-    fn point(&self, i: u32) -> &[f64] {
+    /// Number of distinct points: private.
+    pub(crate) fn len(&self) -> usize {
+        self.multiplicity.len()
+    }
+
+    pub(crate) const fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// How many records are this point.
+    pub(crate) fn times(&self, i: u32) -> i64 {
+        self.multiplicity[i as usize]
+    }
+
+    /// Indices of all distinct points.
+    pub(crate) fn indices(&self) -> Vec<u32> {
+        (0..u32::try_from(self.len()).unwrap_or(u32::MAX)).collect()
+    }
+
+    pub(crate) fn point(&self, i: u32) -> &[f64] {
         let i = i as usize;
         &self.points[i * self.columns..(i + 1) * self.columns]
     }

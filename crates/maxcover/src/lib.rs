@@ -7,6 +7,7 @@
 //! | [`greedy`] | Algorithm 1: private maximum coverage over any family of sets |
 //! | [`thresholds`] | the radii of Algorithm 2 |
 //! | [`fit`] | Algorithm 2: candidates, noisy histogram, black box |
+//! | [`candidates`] | candidate centers where there are no public sites |
 //! | [`black_box`] | solvers without privacy: seeding, swaps, local search, exact, Lloyd |
 //!
 //! Sites are public; demand is private. Distances are in original units: nothing is scaled per column.
@@ -50,6 +51,7 @@
 #![forbid(unsafe_code)]
 
 pub mod black_box;
+pub mod candidates;
 mod coverage;
 mod error;
 pub mod fit;
@@ -58,9 +60,11 @@ mod params;
 pub mod rate;
 mod space;
 pub mod thresholds;
+mod through;
 
 pub use error::{FitError, ParamsError};
 pub use fit::{Facilities, MaxCover, cost};
 pub use params::MaxCoverParams;
 pub use rate::Rate;
 pub use space::Space;
+pub use through::{CANDIDATE_SHARE, ThroughCandidates};

@@ -195,10 +195,7 @@ fn clusters_are_found_and_order_and_threads_do_not_matter() {
     assert!(found <= 1.2 * cost(&Euclidean, Power::MEDIANS, records.view(), good.view()));
     assert!((fitted.noisy_counts.iter().sum::<f64>() - 6000.0).abs() < 1000.0);
 
-    let reversed = records.select(
-        Axis(0),
-        &(0..records.nrows()).rev().collect::<Vec<_>>(),
-    );
+    let reversed = records.select(Axis(0), &(0..records.nrows()).rev().collect::<Vec<_>>());
     assert_eq!(
         fitted,
         run(3, &sites, &reversed, NeighboringRelation::AddRemove, 1).expect("a release")
