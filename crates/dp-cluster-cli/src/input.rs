@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 
 pub(crate) use parse::Policy;
-pub(crate) use small::read_small;
+pub(crate) use small::{read_matrix, read_small};
 pub(crate) use source::{CsvSource, Selection};
 
 /// Where bytes come from.

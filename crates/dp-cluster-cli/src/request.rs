@@ -1,6 +1,6 @@
 //! From flags to a request.
 
-use dp_cluster::{Delta, Epsilon, FitRequest, NeighboringRelation};
+use dp_cluster::{Delta, Epsilon, FitRequest, MetricChoice, NeighboringRelation};
 
 use crate::args::{Relation, RequestArgs};
 use crate::bounds::Bounds;
@@ -47,7 +47,8 @@ impl Draft {
 
     /// Bounds are needed: without data and without them there is no domain.
     pub(crate) fn require_bounds(&self) -> Result<(), Failure> {
-        if self.bounds.is_some() {
+        let has_matrix = matches!(self.request.options.metric, Some(MetricChoice::Matrix(_)));
+        if self.bounds.is_some() || has_matrix {
             return Ok(());
         }
         Err(Failure::usage("the bounds of the columns are missing").help(
@@ -69,11 +70,15 @@ impl Draft {
     ) -> Result<FitRequest, Failure> {
         let mut request = self.request.clone();
         request.columns = columns.to_vec();
-        request.bounds = match &self.bounds {
-            Some(bounds) => bounds.of(columns)?,
-            None => Vec::new(),
-        };
         request.options = args.options.with_files(columns)?;
+        request.bounds = match (&request.options.metric, &self.bounds) {
+            // Places are numbered from 0; a single one still needs an interval.
+            (Some(MetricChoice::Matrix(table)), _) => {
+                vec![[0.0, table.nrows().saturating_sub(1).max(1) as f64]; columns.len()]
+            }
+            (_, Some(bounds)) => bounds.of(columns)?,
+            (_, None) => Vec::new(),
+        };
         request.check()?;
         Ok(request)
     }

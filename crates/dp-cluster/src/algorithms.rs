@@ -8,11 +8,13 @@ mod grid;
 mod hybrid;
 mod ktuple;
 mod lloyd;
+mod maxcover;
 mod privgene;
 mod sample_aggregate;
 mod vote_refine;
 
 pub use ktuple::{AggregatorChoice, SamplingChoice};
+pub use maxcover::MetricChoice;
 
 /// In the order in which lists show them: private ones first.
 pub(crate) static TABLE: &[&dyn Algorithm] = &[
@@ -28,6 +30,7 @@ pub(crate) static TABLE: &[&dyn Algorithm] = &[
     &sample_aggregate::GKM_3K,
     &privgene::Pgkm,
     &vote_refine::VoteRefine,
+    &maxcover::MaxCover,
     &ktuple::KTuple,
     &lloyd::Lloyd,
     &sample_aggregate::Sag,

@@ -6,6 +6,8 @@ use metric_space::{Domain, RecordSource, SourceError};
 use crate::model::{Model, ModelOutcome};
 use crate::request::box_domain;
 
+mod metric;
+
 /// Labels cannot be given.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -31,6 +33,9 @@ impl Model {
         self.check()?;
         if self.outcome == ModelOutcome::Refused {
             return Err(LabelError::NoCenters);
+        }
+        if let Some(name) = &self.metric {
+            return Ok(metric::labeler(self, name)?);
         }
         let domain = box_domain(&self.columns, &self.bounds)
             .map_err(crate::model::ModelError::Columns)?;

@@ -13,6 +13,7 @@
 //! | two to four columns, a pure budget, or several k for one price | `grid-k`, `eug` (see [`recluster`]) |
 //! | up to a dozen columns, a pure budget | `hybrid-refine` |
 //! | many columns of which few cells are occupied, and δ | `grid-sparse` |
+//! | public places to choose from, or another distance than Euclid's | `maxcover` |
 //! | results to compare with Su et al. (2016) | `dplloyd-paper` |
 //! | public data, or a yardstick | `lloyd` (not private) |
 //!
@@ -65,7 +66,8 @@ pub use total::{TotalError, total_of};
 pub use dp_core::{
     self, Budget, Delta, Epsilon, Event, Guarantee, Ledger, NeighboringRelation, Value, rng,
 };
-pub use algorithms::{AggregatorChoice, SamplingChoice};
+pub use algorithms::{AggregatorChoice, MetricChoice, SamplingChoice};
+pub use ::maxcover::{self, candidates::Source as CandidateSource};
 pub use ktuple;
 pub use lloyd_dp::{self, schedule::BudgetSchedule};
 pub use metric_space::{self, RecordSource, Records, SourceError};

@@ -8,6 +8,8 @@
 //! | [`thresholds`] | the radii of Algorithm 2 |
 //! | [`fit`] | Algorithm 2: candidates, noisy histogram, black box |
 //! | [`candidates`] | candidate centers where there are no public sites |
+//! | [`gupta`] | the baseline: private local search |
+//! | [`guarantee`] | what the theorems promise about the cost |
 //! | [`black_box`] | solvers without privacy: seeding, swaps, local search, exact, Lloyd |
 //!
 //! Sites are public; demand is private. Distances are in original units: nothing is scaled per column.
@@ -56,6 +58,8 @@ mod coverage;
 mod error;
 pub mod fit;
 pub mod greedy;
+pub mod guarantee;
+pub mod gupta;
 mod params;
 pub mod rate;
 mod space;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dp_cluster::lloyd_dp::grid::Starts;
-use dp_cluster::{AggregatorChoice, BudgetSchedule, Options, SamplingChoice};
+use dp_cluster::{AggregatorChoice, BudgetSchedule, CandidateSource, MetricChoice, Options, SamplingChoice};
 
 use crate::failure::Failure;
 use crate::input;
@@ -49,6 +49,64 @@ pub(crate) struct AlgorithmFlags {
     /// The least radius of a cluster that is told apart, in the units of the widest column
     #[arg(long, value_name = "R")]
     scale_min: Option<f64>,
+
+    /// CSV of public places where centers may stand, with the same column names, original units
+    #[arg(long, value_name = "SITES.csv")]
+    sites: Option<PathBuf>,
+
+    /// The distance: euclidean, l1, linf, haversine (columns latitude, longitude in degrees; meters), or matrix:FILE (a
+    /// square CSV without a header over public places; the data has one column `place`, a 0-based row number)
+    #[arg(long, value_name = "METRIC")]
+    metric: Option<MetricArg>,
+
+    /// Exponent p of the objective, the sum of distances to the power of p: 1 for k-medians, 2 for k-means
+    #[arg(long, value_name = "P")]
+    power: Option<f64>,
+
+    /// Where candidate centers come from when there are no sites
+    #[arg(long, value_enum)]
+    candidates: Option<CandidatesArg>,
+}
+
+/// A distance by name; a matrix stands in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum MetricArg {
+    Named(String),
+    Matrix(PathBuf),
+}
+
+impl std::str::FromStr for MetricArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.strip_prefix("matrix:") {
+            Some(path) if !path.is_empty() => Ok(Self::Matrix(path.into())),
+            None if MetricChoice::of_name(text).is_some() => Ok(Self::Named(text.to_owned())),
+            _ => Err("expected euclidean, l1, linf, haversine or matrix:FILE".to_owned()),
+        }
+    }
+}
+
+/// The names of [`CandidateSource`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CandidatesArg {
+    Lattice,
+    Uniform,
+    Lsh,
+    Partition,
+    Tree,
+}
+
+impl From<CandidatesArg> for CandidateSource {
+    fn from(candidates: CandidatesArg) -> Self {
+        match candidates {
+            CandidatesArg::Lattice => Self::Lattice,
+            CandidatesArg::Uniform => Self::Uniform,
+            CandidatesArg::Lsh => Self::Lsh,
+            CandidatesArg::Partition => Self::Partition,
+            CandidatesArg::Tree => Self::Tree,
+        }
+    }
 }
 
 /// The names of [`AggregatorChoice`].
@@ -131,7 +189,24 @@ impl AlgorithmFlags {
             sampling: self.sampling.map(SamplingChoice::from),
             block_size: self.block_size,
             scale_min: self.scale_min,
+            sites: self.sites.as_ref().map(|_| ndarray::Array2::zeros((0, 0))),
+            metric: self.metric.as_ref().map(|metric| match metric {
+                MetricArg::Named(name) => MetricChoice::of_name(name).unwrap_or_default(),
+                MetricArg::Matrix(_) => MetricChoice::Matrix(ndarray::Array2::zeros((0, 0))),
+            }),
+            power: self.power,
+            candidates: self.candidates.map(CandidateSource::from),
         }
+    }
+
+    /// The columns of the data where a setting says so: a matrix of distances knows places alone.
+    pub(crate) fn columns(&self) -> Option<Vec<String>> {
+        self.has_matrix().then(|| vec!["place".to_owned()])
+    }
+
+    /// Whether distances come from a table, which bounds its places itself.
+    pub(crate) const fn has_matrix(&self) -> bool {
+        matches!(self.metric, Some(MetricArg::Matrix(_)))
     }
 
     /// All settings; `columns` says the order in files.
@@ -140,9 +215,18 @@ impl AlgorithmFlags {
             Some(path) => Some(input::read_small(path, columns)?),
             None => None,
         };
+        let sites = match &self.sites {
+            Some(path) => Some(input::read_small(path, columns)?),
+            None => None,
+        };
+        let mut options = self.without_files();
+        if let Some(MetricArg::Matrix(path)) = &self.metric {
+            options.metric = Some(MetricChoice::Matrix(input::read_matrix(path)?));
+        }
         Ok(Options {
             init_centers,
-            ..self.without_files()
+            sites,
+            ..options
         })
     }
 }

@@ -64,7 +64,7 @@ fn fit(args: &FitArgs, draft: &Draft) -> Result<Fitted, Failure> {
     let input = Input::new(&args.data);
     progress.stage(format!("reading {}", input.name()));
     let selection = Selection {
-        columns: args.what.columns.clone(),
+        columns: args.what.columns.clone().or_else(|| args.what.options.columns()),
         class: None,
         policy: match args.invalid {
             Invalid::Error => Policy::Refuse,

@@ -7,6 +7,32 @@ use ndarray::Array2;
 use super::{CsvSource, Input, Policy, Selection};
 use crate::failure::Failure;
 
+/// Reads a table of numbers without a header, shape (rows, columns): a matrix of distances.
+pub(crate) fn read_matrix(path: &Path) -> Result<Array2<f64>, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::file(path, &error))?;
+    let (mut values, mut rows, mut columns) = (Vec::new(), 0, 0);
+    for (line, row) in (1..).zip(text.trim_end().lines()) {
+        let before = values.len();
+        for (column, cell) in (1..).zip(row.split(',')) {
+            let number = cell.trim().parse::<f64>().ok().filter(|x| x.is_finite());
+            values.push(number.ok_or_else(|| {
+                let place = format!("{}: line {line}, column {column}", path.display());
+                Failure::data(format!("{place}: expected a finite number"))
+            })?);
+        }
+        let found = values.len() - before;
+        if line > 1 && found != columns {
+            return Err(Failure::data(format!(
+                "{}: line {line}: expected {columns} numbers, found {found}",
+                path.display()
+            )));
+        }
+        (rows, columns) = (line, found);
+    }
+    Array2::from_shape_vec((rows, columns), values)
+        .map_err(|_| Failure::data(format!("{}: not a table of numbers", path.display())))
+}
+
 /// Reads the named columns of a CSV file as an array, shape (rows, columns).
 pub(crate) fn read_small(path: &Path, columns: &[String]) -> Result<Array2<f64>, Failure> {
     let selection = Selection {

@@ -4,7 +4,7 @@ use lloyd_dp::grid::Starts;
 use lloyd_dp::schedule::BudgetSchedule;
 use ndarray::Array2;
 
-use crate::algorithms::{AggregatorChoice, SamplingChoice};
+use crate::algorithms::{AggregatorChoice, MetricChoice, SamplingChoice};
 
 /// Declares [`Options`]: one line per setting keeps its field, its flag and the list of what was given together.
 macro_rules! options {
@@ -48,4 +48,12 @@ options! {
     block_size: u64 => "block-size",
     /// The least radius of a cluster that is told apart, original units of the widest column.
     scale_min: f64 => "scale-min",
+    /// Public places where centers may stand, shape (m, d), original units.
+    sites: Array2<f64> => "sites",
+    /// The distance, original units.
+    metric: MetricChoice => "metric",
+    /// Exponent p of the objective Σ d^p, at least 1.
+    power: f64 => "power",
+    /// Where candidate centers come from when there are no sites.
+    candidates: maxcover::candidates::Source => "candidates",
 }

@@ -1,0 +1,291 @@
+//! `maxcover`: private facility location among public sites, or among candidates where there are no sites.
+
+use std::collections::BTreeMap;
+
+use dp_core::{NeighboringRelation, Session, Value};
+use maxcover::black_box::{BlackBox, FasterPam, FreeLloyd};
+use maxcover::candidates::Source;
+use maxcover::{Facilities, MaxCoverParams, Space, ThroughCandidates};
+use metric_space::{
+    Chebyshev, Domain, Euclidean, Haversine, Manhattan, MatrixMetric, Metric, Power, RecordSource,
+};
+use ndarray::Array2;
+use rand::RngCore;
+
+use crate::algorithm::{Algorithm, DeltaNeed, Facts, FitError, Outcome};
+use crate::plan::Plan;
+use crate::request::{FitRequest, RequestError, box_domain};
+
+/// Most candidates of a public source, and of a private one.
+const PUBLIC_CANDIDATES: usize = 4096;
+const PRIVATE_CANDIDATES: usize = 1024;
+
+/// Up to so many columns a lattice is dense enough to be the default.
+const LATTICE_COLUMNS: usize = 2;
+
+/// The distance of `maxcover`, original units.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum MetricChoice {
+    /// Straight lines.
+    #[default]
+    Euclidean,
+    /// Sums of coordinate distances.
+    L1,
+    /// Largest coordinate distance.
+    Linf,
+    /// Meters on the globe, columns latitude and longitude in degrees.
+    Haversine,
+    /// A public table of distances between places.
+    Matrix(Array2<f64>),
+}
+
+impl MetricChoice {
+    /// The name in models.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Euclidean => "euclidean",
+            Self::L1 => "l1",
+            Self::Linf => "linf",
+            Self::Haversine => "haversine",
+            Self::Matrix(_) => "matrix",
+        }
+    }
+
+    /// The choice that a model names, where it needs no table.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        [Self::Euclidean, Self::L1, Self::Linf, Self::Haversine]
+            .into_iter()
+            .find(|choice| choice.name() == name)
+    }
+
+    /// The metric itself.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError`] for a table that holds no distances.
+    pub fn metric(&self) -> Result<Box<dyn Metric>, RequestError> {
+        Ok(match self {
+            Self::Euclidean => Box::new(Euclidean),
+            Self::L1 => Box::new(Manhattan),
+            Self::Linf => Box::new(Chebyshev),
+            Self::Haversine => Box::new(Haversine),
+            Self::Matrix(distances) => Box::new(
+                MatrixMetric::new(distances.clone()).map_err(|error| refused("metric", &error))?,
+            ),
+        })
+    }
+}
+
+pub(crate) struct MaxCover;
+
+impl Algorithm for MaxCover {
+    fn facts(&self) -> Facts {
+        Facts {
+            name: "maxcover",
+            summary: "facility location among public sites, in any metric, by maximum coverage",
+            private: true,
+            proof: NeighboringRelation::AddRemove,
+            delta: DeltaNeed::Required,
+            needs_size: false,
+            options: &["sites", "metric", "power", "candidates"],
+        }
+    }
+
+    fn plan(&self, request: &FitRequest) -> Result<Plan, RequestError> {
+        let settings = Settings::new(request)?;
+        let events = match &settings.sites {
+            Some(sites) => {
+                let space = Space::new(&settings.metric, &settings.domain, sites.view());
+                let space = space.map_err(|error| refused("sites", &error))?;
+                if request.n_clusters > space.n_sites() {
+                    let reason =
+                        format!("there are {} sites, fewer than clusters", space.n_sites());
+                    return Err(refused("sites", &reason));
+                }
+                let checked = settings
+                    .params
+                    .clone()
+                    .check()
+                    .map_err(|error| refused("maxcover", &error))?;
+                checked.plan(request.relation)
+            }
+            None => settings
+                .through()?
+                .plan(request.relation, request.dimension()),
+        };
+        let events = events.map_err(|error| refused("maxcover", &error))?;
+        Ok(Plan::new(events).parameters(settings.parameters()))
+    }
+
+    fn fit(
+        &self,
+        request: &FitRequest,
+        source: &dyn RecordSource,
+        session: &mut Session<'_>,
+        public: &mut dyn RngCore,
+    ) -> Result<Outcome, FitError> {
+        let settings = Settings::new(request)?;
+        let black_box = settings.black_box();
+        let fitted = match &settings.sites {
+            Some(sites) => {
+                let space = Space::new(&settings.metric, &settings.domain, sites.view());
+                let space = space.map_err(|error| refused("sites", &error))?;
+                let checked = settings
+                    .params
+                    .clone()
+                    .check()
+                    .map_err(|error| refused("maxcover", &error))?;
+                checked.fit(&space, source, black_box.as_ref(), session, public)
+            }
+            None => settings.through()?.fit(
+                &settings.metric,
+                &settings.domain,
+                source,
+                black_box.as_ref(),
+                session,
+                public,
+            ),
+        };
+        Ok(settings.outcome(fitted.map_err(failed)?))
+    }
+}
+
+/// Everything that is asked for, with defaults filled in.
+struct Settings {
+    choice: MetricChoice,
+    metric: Box<dyn Metric>,
+    power: Power,
+    domain: Domain,
+    sites: Option<Array2<f64>>,
+    candidates: Source,
+    params: MaxCoverParams,
+}
+
+impl Settings {
+    fn new(request: &FitRequest) -> Result<Self, RequestError> {
+        let options = &request.options;
+        let choice = options.metric.clone().unwrap_or_default();
+        let metric = choice.metric()?;
+        let power =
+            Power::new(options.power.unwrap_or(1.0)).map_err(|error| refused("power", &error))?;
+        if let Some(columns) = metric.columns()
+            && columns != request.dimension()
+        {
+            let reason = format!(
+                "{} needs {columns} columns, got {}",
+                choice.name(),
+                request.dimension()
+            );
+            return Err(refused("metric", &reason));
+        }
+        let all_places = match &choice {
+            MetricChoice::Matrix(distances) => {
+                Some(Array2::from_shape_fn((distances.nrows(), 1), |(row, _)| {
+                    row as f64
+                }))
+            }
+            _ => None,
+        };
+        if options.candidates.is_some() && (options.sites.is_some() || all_places.is_some()) {
+            return Err(refused("candidates", &"there are sites already"));
+        }
+        let candidates = match options.candidates {
+            Some(source) => source,
+            None if request.dimension() <= LATTICE_COLUMNS => Source::Lattice,
+            None => Source::Tree,
+        };
+        let mut params = MaxCoverParams::new(request.n_clusters, request.required_budget()?, power);
+        if let Some(n) = request.n_hint {
+            params = params.n_hint(n);
+        }
+        Ok(Self {
+            metric,
+            power,
+            domain: Domain::from(box_domain(&request.columns, &request.bounds)?),
+            sites: options.sites.clone().or(all_places),
+            candidates,
+            params,
+            choice,
+        })
+    }
+
+    fn limit(&self) -> usize {
+        if self.candidates.is_private() {
+            PRIVATE_CANDIDATES
+        } else {
+            PUBLIC_CANDIDATES
+        }
+    }
+
+    fn through(&self) -> Result<ThroughCandidates, RequestError> {
+        ThroughCandidates::new(self.candidates, self.limit(), self.params.clone())
+            .map_err(|error| refused("candidates", &error))
+    }
+
+    /// Free centers where they are right and nobody asked for sites.
+    fn black_box(&self) -> Box<dyn BlackBox> {
+        let is_k_means = self.choice == MetricChoice::Euclidean && self.power == Power::MEANS;
+        if self.sites.is_none() && is_k_means {
+            Box::new(FreeLloyd::default())
+        } else {
+            Box::new(FasterPam::default())
+        }
+    }
+
+    fn parameters(&self) -> BTreeMap<String, Value> {
+        let mut parameters = BTreeMap::from([
+            ("metric".to_owned(), self.choice.name().into()),
+            ("power".to_owned(), self.power.get().into()),
+            ("black_box".to_owned(), self.black_box().name().into()),
+        ]);
+        match &self.sites {
+            Some(sites) => parameters.insert("sites".to_owned(), sites.nrows().into()),
+            None => {
+                parameters.insert("candidate_limit".to_owned(), self.limit().into());
+                parameters.insert("candidates".to_owned(), self.candidates.name().into())
+            }
+        };
+        parameters
+    }
+
+    fn outcome(&self, fitted: Facilities) -> Outcome {
+        let mut outcome = Outcome::original(fitted.centers)
+            .noisy_counts(Some(fitted.noisy_counts))
+            .parameters(self.parameters());
+        if let (MetricChoice::Matrix(distances), Some(centers)) = (&self.choice, &outcome.centers) {
+            // A model must label records without the table: it keeps the rows of its centers.
+            let crate::algorithm::Centers::Original(centers) = centers else {
+                return outcome;
+            };
+            let places = centers.column(0).to_vec();
+            let rows = places.into_iter().filter_map(|place| {
+                let row = (0..distances.nrows()).find(|&row| row as f64 >= place)?;
+                Some(Value::from(distances.row(row).to_vec()))
+            });
+            let rows = Value::List(rows.collect());
+            outcome = outcome.parameter("center_distances", rows);
+        }
+        outcome.own.metric = Some(self.choice.name().to_owned());
+        outcome.own.power = Some(self.power.get());
+        let rows = fitted.site_rows.filter(|_| self.sites.is_some());
+        outcome.own.site_rows = rows.map(|rows| rows.into_iter().map(|row| row as u64).collect());
+        outcome
+    }
+}
+
+fn refused(parameter: &'static str, reason: &dyn std::fmt::Display) -> RequestError {
+    RequestError::Parameter {
+        parameter,
+        reason: reason.to_string(),
+    }
+}
+
+fn failed(error: maxcover::FitError) -> FitError {
+    match error {
+        maxcover::FitError::Spend(error) => FitError::Spend(error),
+        maxcover::FitError::Source(error) => FitError::Source(error),
+        other => FitError::Request(refused("maxcover", &other)),
+    }
+}
