@@ -126,7 +126,10 @@ fn run() -> Result<(), Box<dyn Error>> {
             }
             logs.push(sum / (sets.len() as u64 * seeds) as f64);
         }
-        let cells: Vec<String> = logs.iter().map(|log| format!("{:<9.4}", log.exp())).collect();
+        let cells: Vec<String> = logs
+            .iter()
+            .map(|log| format!("{:<9.4}", log.exp()))
+            .collect();
         let all = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
         writeln!(out, "{name:<22} {} {all:.4}", cells.join(" "))?;
     }
