@@ -4,12 +4,14 @@
 //! * `table`: cost minus optimum against k, for Algorithm 2 and for Gupta's local search on the same instances, and against ε;
 //! * `scaling`: time over |V|, |D| and k;
 //! * `boxes`: the black boxes, time against cost;
+//! * `clinics FOLDER`: the example of `docs/examples/clinics.md`: public sites, made-up homes, a map of the release;
 //! * `bounds`: the orders of growth that the papers state.
 #![expect(
     clippy::disallowed_methods,
     reason = "a program that measures looks at the clock"
 )]
 
+mod clinics;
 mod instances;
 
 use std::error::Error;
@@ -38,6 +40,10 @@ fn main() -> ExitCode {
         Some("table") => table(),
         Some("scaling") => scaling(),
         Some("boxes") => boxes(),
+        Some("clinics") => match std::env::args().nth(2) {
+            Some(folder) => clinics::run(folder.as_ref()),
+            None => Err("usage: reproduce maxcover clinics FOLDER".into()),
+        },
         Some("bounds") => {
             for row in guarantee::TABLE {
                 say(&format!(
@@ -47,7 +53,7 @@ fn main() -> ExitCode {
             }
             Ok(())
         }
-        _ => Err("usage: reproduce maxcover bars|table|scaling|boxes|bounds".into()),
+        _ => Err("usage: reproduce maxcover bars|table|scaling|boxes|bounds|clinics".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
