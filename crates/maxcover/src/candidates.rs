@@ -252,6 +252,10 @@ impl Candidates {
     /// # Errors
     ///
     /// [`FitError`] if the session's budget does not cover it or the source cannot be read.
+    ///
+    /// # Panics
+    ///
+    /// Never: all candidates have d columns.
     pub fn draw<S: RecordSource + ?Sized>(
         &self,
         domain: &Domain,

@@ -39,7 +39,6 @@ pub struct Facilities {
 
 impl MaxCover {
     /// The parameters it was checked with.
-    #[must_use]
     pub const fn params(&self) -> &MaxCoverParams {
         &self.params
     }

@@ -84,6 +84,10 @@ impl Picker {
     ///
     /// Adding an element raises some scores by 1 and lowers none, so the changes have width 1. What was covered stays private
     /// inside `coverage`; the picks may be released.
+    ///
+    /// # Panics
+    ///
+    /// Never: a width of one is valid.
     pub fn pick<C: Coverage + ?Sized>(
         &self,
         session: &mut Session<'_>,

@@ -90,7 +90,11 @@ impl GuptaLocalSearch {
         let each = Epsilon::new(each).map_err(|_| too_small.clone())?;
         // Under add-remove costs move one way by at most one record's; a replacement moves them either way.
         let width = ScoreWidth::new(COST_UNITS * relation.steps()).map_err(|_| too_small)?;
-        Ok(SelectionMechanism::calibrate(SelectionRule::Exponential, width, each))
+        Ok(SelectionMechanism::calibrate(
+            SelectionRule::Exponential,
+            width,
+            each,
+        ))
     }
 
     /// What a fit spends, from public facts alone.

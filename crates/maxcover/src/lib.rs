@@ -51,6 +51,10 @@
 //!
 //! Jones, Nguyen, Nguyen, "Differentially Private Clustering via Maximum Coverage", 2020.
 #![forbid(unsafe_code)]
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "array views are small and go by value, as ndarray has it"
+)]
 
 pub mod black_box;
 pub mod candidates;

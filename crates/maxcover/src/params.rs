@@ -69,6 +69,12 @@ impl MaxCoverParams {
         self
     }
 
+    /// The same parameters within another budget.
+    pub(crate) const fn within(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
+    }
+
     /// Checks every field once.
     ///
     /// # Errors

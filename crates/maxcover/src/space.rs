@@ -52,7 +52,7 @@ impl<'a, M: Metric> Space<'a, M> {
             return Err(ParamsError::SiteNotFinite { row });
         }
         let diameter = metric.reach(domain, sites);
-        if !(diameter >= 0.0 && diameter < f64::MAX) {
+        if !(0.0..f64::MAX).contains(&diameter) {
             return Err(ParamsError::Unbounded);
         }
         Ok(Self {

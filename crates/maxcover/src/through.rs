@@ -54,11 +54,7 @@ impl ThroughCandidates {
         };
         Ok(Self {
             candidates: Candidates::new(source, mine, limit)?,
-            maxcover: MaxCoverParams {
-                budget: rest,
-                ..params
-            }
-            .check()?,
+            maxcover: params.within(rest).check()?,
         })
     }
 

@@ -240,13 +240,12 @@ impl Settings {
             ("power".to_owned(), self.power.get().into()),
             ("black_box".to_owned(), self.black_box().name().into()),
         ]);
-        match &self.sites {
-            Some(sites) => parameters.insert("sites".to_owned(), sites.nrows().into()),
-            None => {
-                parameters.insert("candidate_limit".to_owned(), self.limit().into());
-                parameters.insert("candidates".to_owned(), self.candidates.name().into())
-            }
-        };
+        if let Some(sites) = &self.sites {
+            parameters.insert("sites".to_owned(), sites.nrows().into());
+        } else {
+            parameters.insert("candidate_limit".to_owned(), self.limit().into());
+            parameters.insert("candidates".to_owned(), self.candidates.name().into());
+        }
         parameters
     }
 

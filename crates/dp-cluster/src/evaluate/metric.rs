@@ -28,28 +28,20 @@ pub(super) fn labeler(model: &Model, name: &str) -> Result<Box<dyn Labeler>, Mod
     let wrong = ModelError::Contradiction("`metric`, `power` and `parameters` do not go together");
     let power = model.power.unwrap_or(1.0);
     let power = Power::new(power).map_err(|_| ModelError::Number { key: "power" })?;
-    let distances = match MetricChoice::of_name(name) {
-        Some(choice) => {
-            let metric = choice.metric().map_err(ModelError::Columns)?;
-            if metric
-                .columns()
-                .is_some_and(|columns| columns != model.dimension())
-            {
-                return Err(wrong);
-            }
-            Distances::Metric(metric, model.centers.iter().flatten().copied().collect())
+    let distances = if let Some(choice) = MetricChoice::of_name(name) {
+        let metric = choice.metric().map_err(ModelError::Columns)?;
+        if metric
+            .columns()
+            .is_some_and(|columns| columns != model.dimension())
+        {
+            return Err(wrong);
         }
-        None => {
-            let table = model
-                .parameters
-                .get("center_distances")
-                .and_then(table)
-                .ok_or(wrong.clone())?;
-            if table.len() != model.n_clusters() || model.dimension() != 1 {
-                return Err(wrong);
-            }
-            Distances::Table(table)
-        }
+        Distances::Metric(metric, model.centers.iter().flatten().copied().collect())
+    } else {
+        let table = model.parameters.get("center_distances").and_then(table);
+        let table =
+            table.filter(|table| table.len() == model.n_clusters() && model.dimension() == 1);
+        Distances::Table(table.ok_or(wrong)?)
     };
     Ok(Box::new(NearestIn {
         distances,

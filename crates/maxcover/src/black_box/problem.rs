@@ -120,14 +120,12 @@ impl<'a> Problem<'a> {
     #[must_use]
     pub fn column(&self, site: usize) -> Cow<'_, [f64]> {
         let n = self.clients.len();
-        match &self.table {
-            Some(table) => Cow::Borrowed(table.get(site * n..(site + 1) * n).unwrap_or_default()),
-            None => {
-                let mut column = vec![0.0; n];
-                self.fill(site, &mut column);
-                Cow::Owned(column)
-            }
+        if let Some(table) = &self.table {
+            return Cow::Borrowed(table.get(site * n..(site + 1) * n).unwrap_or_default());
         }
+        let mut column = vec![0.0; n];
+        self.fill(site, &mut column);
+        Cow::Owned(column)
     }
 
     /// Σ w·min d^p over chosen sites.

@@ -29,7 +29,7 @@ impl MatrixMetric {
         }
         let mut largest = 0.0;
         for ((row, column), &got) in distances.indexed_iter() {
-            if !(got >= 0.0 && got < f64::INFINITY) {
+            if !(0.0..f64::INFINITY).contains(&got) {
                 return Err(MetricError::Entry { row, column, got });
             }
             if row == column && got > 0.0 {

@@ -33,7 +33,7 @@ impl Minkowski {
     /// # Errors
     /// [`MetricError::Exponent`] unless q is finite and at least 1: below 1 the triangle inequality fails.
     pub fn new(exponent: f64) -> Result<Self, MetricError> {
-        if exponent >= 1.0 && exponent < f64::INFINITY {
+        if (1.0..f64::INFINITY).contains(&exponent) {
             Ok(Self { exponent })
         } else {
             Err(MetricError::Exponent {

@@ -23,7 +23,7 @@ impl Power {
     /// # Errors
     /// [`MetricError::Exponent`] unless it is finite and at least 1.
     pub fn new(power: f64) -> Result<Self, MetricError> {
-        if power >= 1.0 && power < f64::INFINITY {
+        if (1.0..f64::INFINITY).contains(&power) {
             Ok(Self(power))
         } else {
             Err(MetricError::Exponent {
