@@ -291,11 +291,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
                 cell.k, cell.d, cell.radius
             )];
             for (letter, algorithm) in algorithms_of(cell, budget, widen)? {
+                let needed = usize::try_from(algorithm.tuples_needed(shape, budget)?)?;
                 if !algorithms.contains(letter) {
-                    row.push("not run".into());
+                    row.push(format!("not run; needs t = {needed}"));
                     continue;
                 }
-                let needed = usize::try_from(algorithm.tuples_needed(shape, budget)?)?;
                 let found = match letter {
                     'f' => {
                         let sizes = [4, 6, 8, 12, 16, 24, 32, 64]

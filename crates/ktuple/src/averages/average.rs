@@ -10,7 +10,7 @@ use dp_core::session::Charge;
 use dp_core::{Budget, Confidential, Delta, Epsilon, Session};
 use rand::{Rng, RngCore};
 
-use super::segment::{Range, bounding_segment};
+use super::segment::{Range, bounding_segment, needed_values};
 use crate::error::ParamsError;
 use crate::tuples::share;
 
@@ -100,6 +100,14 @@ impl AxisLoss {
 }
 
 impl BoundedAverage {
+    /// The number of points from which on the segments are likely to hold nearly all of them: 2q per axis.
+    #[must_use]
+    pub fn needed_points(&self, dimension: usize, loss: PointLoss) -> u64 {
+        let loss = AxisLoss::new(per_axis(loss, dimension));
+        let beta = self.failure_probability / dimension as f64;
+        needed_values(self.range, loss.segment, beta).saturating_mul(2)
+    }
+
     /// The average of points (d coordinates each, lattice units), in lattice units; total: no points give the middle.
     ///
     /// # Privacy

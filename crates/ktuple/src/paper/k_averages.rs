@@ -64,6 +64,21 @@ impl PrivateKAverages {
         }
     }
 
+    /// The average of each cluster.
+    fn average(&self, shape: TupleShape) -> BoundedAverage {
+        let one = shape.lattice.units_per_one();
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "at most one in lattice units"
+        )]
+        let step = (self.least_radius * one as f64) as i64;
+        BoundedAverage {
+            range: Range::new(one, step),
+            failure_probability: self.failure_probability / (2.0 * shape.n_clusters as f64),
+            axes: self.axes,
+        }
+    }
+
     fn tested(&self, shape: TupleShape, budget: Budget) -> Result<TestPlan, ParamsError> {
         tested(self.name(), shape, budget, self.failure_probability)
     }
@@ -74,8 +89,14 @@ impl TupleAggregator for PrivateKAverages {
         "averages"
     }
 
-    fn tuples_needed(&self, _shape: TupleShape, budget: Budget) -> Result<u64, ParamsError> {
-        least_tuples(budget, self.failure_probability)
+    /// What the test needs, or what the averages need to be of use: nearly always the latter.
+    fn tuples_needed(&self, shape: TupleShape, budget: Budget) -> Result<u64, ParamsError> {
+        let tested = least_tuples(budget, self.failure_probability)?;
+        let n_tuples = usize::try_from(tested).map_err(|_| ParamsError::Infeasible)?;
+        let plan = self.tested(TupleShape { n_tuples, ..shape }, budget)?;
+        let loss = Self::point_loss(budget, shape.n_clusters, &plan);
+        let useful = self.average(shape).needed_points(shape.dimension, loss);
+        Ok(tested.max(useful))
     }
 
     fn plan(
@@ -131,17 +152,7 @@ impl TupleAggregator for PrivateKAverages {
             let sums = (0..d).map(|j| points.iter().map(|point| i64::from(point[j])).sum::<i64>());
             sums.map(|sum| sum / count).collect::<Vec<_>>()
         });
-        let one = shape.lattice.units_per_one();
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "at most one in lattice units"
-        )]
-        let step = (self.least_radius * one as f64) as i64;
-        let average = BoundedAverage {
-            range: Range::new(one, step),
-            failure_probability: self.failure_probability / (2.0 * k as f64),
-            axes: self.axes,
-        };
+        let average = self.average(shape);
         let loss = Self::point_loss(spend.budget, k, &plan);
         let mut centers = Vec::with_capacity(k);
         for points in clusters {
