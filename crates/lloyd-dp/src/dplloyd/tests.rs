@@ -195,7 +195,8 @@ fn extreme_budgets_and_dimensions_never_fail() {
 
 #[test]
 fn with_a_huge_budget_it_is_lloyd() {
-    // Two groups of 50 at ±0.5: with ε = 10^4 the noise is below one lattice step of a mean.
+    // Two groups of 50 at ±0.5. At ε = 10^4 the noise of a mean has a standard deviation below 10^-3 in each
+    // variant, so that a correct run misses the bound of 10^-2 with probability below 1e-20.
     let records = Array2::from_shape_fn((100, 1), |(i, _)| if i % 2 == 0 { 0.5 } else { -0.5 });
     for params in [
         DpLloydParams::paper(2, budget(1e4, 0.0)),
@@ -207,8 +208,8 @@ fn with_a_huge_budget_it_is_lloyd() {
         let mut rng = InsecureSeededRng::new(3);
         let mut session = Session::new(budget(1e4, 1e-6), NeighboringRelation::AddRemove, &mut rng);
         let fitted = run(&lloyd, &records, &mut session).expect("total");
-        assert!((fitted.centers[[0, 0]] + 0.5).abs() < 1e-3, "{fitted:?}");
-        assert!((fitted.centers[[1, 0]] - 0.5).abs() < 1e-3, "{fitted:?}");
+        assert!((fitted.centers[[0, 0]] + 0.5).abs() < 1e-2, "{fitted:?}");
+        assert!((fitted.centers[[1, 0]] - 0.5).abs() < 1e-2, "{fitted:?}");
         let counts = fitted.noisy_counts.expect("released");
         assert!(counts.iter().all(|count| (count - 50.0).abs() < 1.0));
     }
