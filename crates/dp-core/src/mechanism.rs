@@ -27,9 +27,21 @@ pub use threshold::ThresholdMechanism;
 /// Significant bits of a noise scale: rounding it up to so many costs less than 2^-40 of it.
 const NOISE_BITS: u32 = 40;
 
+/// Largest scale of noise: its variance, and the odds of a threshold, are still numbers.
+const LARGEST_SCALE: f64 = 3.3e150;
+
 /// The rational that a checked unit is.
 fn rational(unit: f64) -> RBig {
     RBig::try_from(unit).expect("units are finite, and every finite float is a rational")
+}
+
+/// Refuses a scale whose variance is no number.
+fn drawable(scale: f64) -> Result<(), MechanismError> {
+    if scale <= LARGEST_SCALE {
+        Ok(())
+    } else {
+        Err(MechanismError::Scale { scale })
+    }
 }
 
 /// A mechanism could not be calibrated.
@@ -48,3 +60,6 @@ pub enum MechanismError {
     #[error("a threshold mechanism needs delta above 0")]
     NoDelta,
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use dashu_int::UBig;
 use dashu_ratio::RBig;
 
-use super::{MechanismError, NOISE_BITS, rational};
+use super::{MechanismError, NOISE_BITS, drawable, rational};
 use crate::guarantee::Loss;
 use crate::ledger::Event;
 use crate::neighboring::NeighboringRelation;
@@ -37,6 +37,7 @@ impl GaussianMechanism {
         let exact =
             crate::planted!("sigma-for-variance": rational(exact.to_f64().value().sqrt()); exact);
         let variance = scale_up(&exact, NOISE_BITS);
+        drawable(variance.to_f64().value().sqrt())?;
         let refused = || MechanismError::Scale {
             scale: exact.to_f64().value().sqrt(),
         };

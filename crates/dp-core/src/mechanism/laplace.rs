@@ -2,7 +2,7 @@
 
 use dashu_ratio::RBig;
 
-use super::{MechanismError, NOISE_BITS, rational};
+use super::{MechanismError, NOISE_BITS, drawable, rational};
 use crate::guarantee::Loss;
 use crate::ledger::Event;
 use crate::neighboring::NeighboringRelation;
@@ -42,6 +42,7 @@ impl LaplaceMechanism {
         let exact = RBig::from(sensitivity.get()) / rational(epsilon.get());
         let exact = crate::planted!("noise-scale-0.9": exact * rational(0.9); exact);
         let scale = scale_up(&exact, NOISE_BITS);
+        drawable(scale.to_f64().value())?;
         let refused = || MechanismError::Scale {
             scale: exact.to_f64().value(),
         };

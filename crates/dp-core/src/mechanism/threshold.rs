@@ -2,13 +2,16 @@
 
 use dashu_ratio::RBig;
 
-use super::{MechanismError, NOISE_BITS, rational};
+use super::{MechanismError, NOISE_BITS, drawable, rational};
 use crate::guarantee::Loss;
 use crate::ledger::Event;
 use crate::neighboring::NeighboringRelation;
 use crate::sampler::{DiscreteLaplace, scale_up};
 use crate::sensitivity::L1Sensitivity;
 use crate::units::{Delta, Epsilon};
+
+/// Largest threshold.
+const MOST: f64 = 4_611_686_018_427_387_904.0;
 
 /// Releases noisy counts of the keys that occur, and only those above a threshold: (ε, δ).
 ///
@@ -35,13 +38,14 @@ impl ThresholdMechanism {
     /// # Errors
     ///
     /// [`MechanismError::NoDelta`] if δ is zero; [`MechanismError::Scale`] if 1/ε is beyond what
-    /// can be drawn.
+    /// can be drawn, or the threshold beyond what can be counted.
     pub fn calibrate(epsilon: Epsilon, delta: Delta) -> Result<Self, MechanismError> {
         if delta.is_zero() {
             return Err(MechanismError::NoDelta);
         }
         let exact = RBig::ONE / rational(epsilon.get());
         let scale = scale_up(&exact, NOISE_BITS);
+        drawable(scale.to_f64().value())?;
         let refused = || MechanismError::Scale {
             scale: exact.to_f64().value(),
         };
@@ -50,7 +54,11 @@ impl ThresholdMechanism {
         let b = sampler.scale().to_f64().value().next_up();
         let q = libm::exp(-1.0 / b);
         let steps = b * (-libm::log(delta.get()) - libm::log1p(q)) * (1.0 + 1e-12) + 1e-9;
-        let threshold = (steps.ceil() + 1.0).clamp(2.0, 2_f64.powi(62));
+        // A threshold that is cut off would not keep δ.
+        if steps >= MOST {
+            return Err(refused());
+        }
+        let threshold = (steps.ceil() + 1.0).clamp(2.0, MOST);
         #[expect(
             clippy::cast_possible_truncation,
             reason = "clamped to [2, 2^62] above"
