@@ -11,7 +11,12 @@ fn epsilon(nats: f64) -> Epsilon {
 #[test]
 fn a_threshold_that_cannot_keep_its_delta_is_refused() {
     let delta = |delta| Delta::new(delta).expect("a probability");
-    for (nats, slack) in [(1e-18, 1e-6), (1e-17, 1e-300), (1e-200, 0.1), (1e-309, 1e-6)] {
+    for (nats, slack) in [
+        (1e-18, 1e-6),
+        (1e-17, 1e-300),
+        (1e-200, 0.1),
+        (1e-309, 1e-6),
+    ] {
         let refused = ThresholdMechanism::calibrate(epsilon(nats), delta(slack));
         assert!(
             matches!(refused, Err(MechanismError::Scale { .. })),
