@@ -88,7 +88,8 @@ impl PrivateKMeans {
     /// # Errors
     ///
     /// [`FitError`] if parameters do not fit or the session's budget does not cover the plan, both before a record is read; or
-    /// if the source cannot be read.
+    /// if the source cannot be read, or holds fewer records than `n_hint` says where that sets the loss (with replacement, under
+    /// replace-one, where their number is public).
     ///
     /// # Complexity
     ///
@@ -111,6 +112,8 @@ impl PrivateKMeans {
                 let blocks = match params.sampling {
                     Sampling::Disjoint => Blocks::disjoint(source, division.n_blocks, session)?,
                     Sampling::WithReplacement { block_size } => {
+                        // The lemma charges draws from as many records as were promised.
+                        check_population(source, params.n_hint.unwrap_or(u64::MAX))?;
                         Blocks::with_replacement(source, division.n_blocks, block_size, session)?
                     }
                 };
@@ -219,6 +222,24 @@ impl PrivateKMeans {
         let n_blocks = most.clamp(comfortable, comfortable.saturating_mul(3));
         usize::try_from(n_blocks).map_err(|_| ParamsError::Infeasible)
     }
+}
+
+/// Refuses fewer records than the loss was computed for. Their number is public: this is for replace-one alone.
+fn check_population<S: LatticeSource>(source: &S, promised: u64) -> Result<(), FitError> {
+    let got = source.fold(
+        || 0_u64,
+        |count, block| *count += block.len() as u64,
+        |total, part| *total += part,
+    )?;
+    if got < promised {
+        return Err(ParamsError::Count {
+            name: "the number of records, by n_hint,",
+            least: promised,
+            got,
+        }
+        .into());
+    }
+    Ok(())
 }
 
 fn approx(epsilon: f64, delta: f64) -> Result<Budget, ParamsError> {

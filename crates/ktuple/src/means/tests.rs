@@ -180,6 +180,34 @@ fn sampling_with_replacement_keeps_the_printed_budgets() {
     ));
 }
 
+/// Else a large hint would buy a small loss: 72,000 draws of 1,000 records are no sample of 150,000.
+#[test]
+fn fewer_records_than_the_loss_was_computed_for_are_refused() {
+    let means = PrivateKMeansParams::new(3, budget())
+        .sampling(Sampling::WithReplacement { block_size: 12 })
+        .n_blocks(Some(6_000))
+        .n_hint(Some(150_000))
+        .check()
+        .expect("valid");
+    let (frame, records) = (frame(), records(1_000, 1));
+    let mut rng = InsecureSeededRng::new(5);
+    let mut session = Session::new(budget(), NeighboringRelation::ReplaceOne, &mut rng);
+    let refused = means.fit(
+        &FramedSource::new(&records, &frame),
+        &mut session,
+        &mut ChaCha8Rng::seed_from_u64(1),
+    );
+    assert!(matches!(
+        refused,
+        Err(crate::error::FitError::Params(ParamsError::Count {
+            least: 150_000,
+            got: 1_000,
+            ..
+        }))
+    ));
+    assert!(session.ledger().events().is_empty());
+}
+
 #[test]
 fn parameters_out_of_range_are_refused() {
     let new = || PrivateKMeansParams::new(3, budget());
