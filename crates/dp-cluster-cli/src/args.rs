@@ -105,7 +105,7 @@ pub(crate) struct RequestArgs {
     pub(crate) columns: Option<Vec<String>>,
 
     /// See `dp-cluster algorithms`
-    #[arg(long, value_name = "NAME", default_value = "dplloyd")]
+    #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) algorithm: String,
 
     /// The pairs of tables that the release must not tell apart: one row more or less, or one row replaced

@@ -2,6 +2,7 @@
 
 use crate::algorithm::Algorithm;
 
+mod auto;
 mod dplloyd;
 mod failure;
 mod grid;
@@ -18,6 +19,7 @@ pub use maxcover::MetricChoice;
 
 /// In the order in which lists show them: private ones first.
 pub(crate) static TABLE: &[&dyn Algorithm] = &[
+    &auto::Auto,
     &dplloyd::DpLloydBest,
     &dplloyd::DpLloydPaper,
     &grid::UG,

@@ -64,7 +64,15 @@ impl Algorithm for VoteRefine {
         let rules = checked
             .params()
             .rules(n, frame.dimension(), request.relation);
-        Ok(Plan::new(events).parameters(parameters(request, &checked, &rules)?))
+        let mut plan = Plan::new(events).parameters(parameters(request, &checked, &rules)?);
+        if let Some(n) = n {
+            let predicted =
+                checked
+                    .params()
+                    .predicted_sq_error(n, frame.dimension(), request.relation);
+            plan.expected_sq_error = Some(predicted.map_err(refused(NAME))?);
+        }
+        Ok(plan)
     }
 
     fn fit(

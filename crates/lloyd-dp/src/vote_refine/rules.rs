@@ -3,6 +3,9 @@
 use dp_core::NeighboringRelation;
 
 use super::params::VoteRefineParams;
+use super::plan::StartSpends;
+use crate::error::ParamsError;
+use crate::error_model;
 
 /// Differences of coordinates that all votes of a round may take: a few seconds.
 const MAX_WORK: f64 = 4e10;
@@ -33,6 +36,15 @@ impl Start {
 /// Most columns for which the start is a grid.
 const GRID_COLUMNS: usize = 3;
 
+/// Most columns for which the start is a grid where the signal is too weak for votes.
+const FEW_COLUMNS: usize = 8;
+
+/// Signal below which votes hardly stand out of their noise.
+const LEAST_SIGNAL: f64 = 15.0;
+
+/// Signal of all records together below which the shape drowns in its noise; with Laplace noise, whose parts lose more, and without.
+const LEAST_WHOLE: (f64, f64) = (300.0, 75.0);
+
 /// What a run does: set by the caller, or by rules.
 ///
 /// The rules read one number, the **signal** s = n/(k·σ): the records of a cluster of usual size over the standard deviation that a count
@@ -60,6 +72,9 @@ pub struct Rules {
     pub n_centers: usize,
 }
 
+/// Loss of Laplace noise against Gaussian noise by composition: split into J parts, its standard deviation grows J-fold, not √J-fold, and J is about 16.
+const LAPLACE_FACTOR: f64 = 4.0;
+
 /// Signal where no size is known, for plans.
 const USUAL_SIGNAL: f64 = 100.0;
 
@@ -74,7 +89,17 @@ impl VoteRefineParams {
     pub fn rules(&self, n: Option<f64>, dimension: usize, relation: NeighboringRelation) -> Rules {
         let k = self.n_clusters as f64;
         let signal = n.map_or(USUAL_SIGNAL, |n| n / (k * self.count_std_dev(relation)));
-        let start = self.start.unwrap_or(if dimension <= GRID_COLUMNS {
+        let whole = if self.budget.delta.is_zero() {
+            LEAST_WHOLE.0
+        } else {
+            LEAST_WHOLE.1
+        };
+        let few = if signal < LEAST_SIGNAL || signal * k < whole {
+            FEW_COLUMNS
+        } else {
+            GRID_COLUMNS
+        };
+        let start = self.start.unwrap_or(if dimension <= few {
             Start::Grid
         } else {
             Start::Votes
@@ -95,7 +120,14 @@ impl VoteRefineParams {
         let n_rounds = if signal < 50.0 { 1 } else { 2 };
         let n_rounds = self.n_rounds.unwrap_or(n_rounds);
         let affordable = MAX_WORK / (n.unwrap_or(1.0) * dimension as f64 * n_rounds as f64);
-        let wanted = (k * signal).clamp(20.0 * k, MOST_CANDIDATES);
+        // From 410 clusters on there are 20 candidates for each, and no more.
+        let least = 20.0 * k;
+        let most = if least > MOST_CANDIDATES {
+            least
+        } else {
+            MOST_CANDIDATES
+        };
+        let wanted = (k * signal).clamp(least, most);
         let n_candidates = if wanted < affordable {
             wanted
         } else {
@@ -156,12 +188,52 @@ impl VoteRefineParams {
         numbers
     }
 
+    /// Predicted squared error of a center, scaled units, for n records in clusters of equal size: the noise of the last steps around a center that
+    /// settled, and the grid's own error where that is the start. Says nothing of clusters that the start does not find.
+    ///
+    /// # Errors
+    ///
+    /// [`ParamsError`] if the budget is too small.
+    pub fn predicted_sq_error(
+        &self,
+        n: f64,
+        dimension: usize,
+        relation: NeighboringRelation,
+    ) -> Result<f64, ParamsError> {
+        let (k, d) = (self.n_clusters, dimension as f64);
+        let rules = self.rules(Some(n), dimension, relation);
+        let spends = self.spends(&self.sized(relation)?, &rules, dimension)?;
+        let size = n / k as f64;
+        // Records of a cluster lie within about this radius; in lattice units of 1/1000.
+        let radius = 0.2 * d.sqrt() / (k as f64).powf(1.0 / d);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a small positive number"
+        )]
+        let units = (1000.0 * radius).ceil() as u64;
+        // Errors of independent measurements: their inverses add up.
+        let mut precision = 0.0;
+        for step in &spends.last {
+            let noise = step.sums.sums(relation, units, dimension)?.std_dev() / 1000.0;
+            precision += size * size / (d * noise * noise);
+        }
+        if let StartSpends::Grid(epsilon) = &spends.start {
+            let epsilon = epsilon.get() / relation.steps() as f64;
+            let cells = error_model::grid_cells(k, dimension, n, epsilon, self.grid_bias);
+            let variance = error_model::grid_variance(k, dimension, n, epsilon, cells);
+            precision +=
+                1.0 / (variance + error_model::grid_sq_bias(k, dimension, cells, self.grid_bias));
+        }
+        Ok(1.0 / precision)
+    }
+
     /// Standard deviation of a count that the whole budget is spent on.
     fn count_std_dev(&self, relation: NeighboringRelation) -> f64 {
         let steps = relation.steps() as f64;
         match self.budget.rho() {
             Some(rho) => (steps / (2.0 * rho.get())).sqrt(),
-            None => 2_f64.sqrt() * steps / self.budget.epsilon.get(),
+            None => LAPLACE_FACTOR * 2_f64.sqrt() * steps / self.budget.epsilon.get(),
         }
     }
 }

@@ -12,6 +12,12 @@ use super::radius::Distances;
 use crate::dplloyd::step::{LatticeCenters, Term, cluster_statistics};
 use crate::error::{FitError, ParamsError};
 
+/// Variance of a coordinate of the mean over data sets that one may meet: half of that of a uniform coordinate.
+const MEAN_PRIOR: f64 = 1.0 / 6.0;
+
+/// Variance of a uniform coordinate.
+const VARIANCE_PRIOR: f64 = 1.0 / 3.0;
+
 /// Share of the records that the two radii hold: some outliers may fall out.
 const HELD: f64 = 0.98;
 
@@ -52,6 +58,11 @@ impl Shape {
         let exact = cluster_statistics(source, &middle, Term::Clipped(reach))?.sums;
         let noisy = session.add_noise(&mechanism, "mean", &Confidential::new(exact))?;
         let mut mean: Vec<f64> = noisy.iter().map(|&sum| sum as f64 * step / n).collect();
+        let noise = mechanism.std_dev() * step / n;
+        let trust = MEAN_PRIOR / (MEAN_PRIOR + noise * noise);
+        for x in &mut mean {
+            *x *= trust;
+        }
         frame.domain().clip_scaled(&mut mean);
         center.row_mut(0).assign(&ArrayView1::from(&mean));
 
@@ -124,7 +135,8 @@ impl Shape {
 }
 
 /// Standard deviations along the axes. Variances that do not stand out of the noise of a moment matrix, whose largest eigenvalue
-/// is about 2√d standard deviations of an entry, tell nothing one by one, but their mean does: they share it.
+/// is about 2√d standard deviations of an entry, tell nothing one by one, but their mean does: they share it. The mean itself is drawn to the variance
+/// of the uniform law in proportion to its own noise.
 fn pooled(axes: Vec<(f64, Vec<f64>)>, noise: f64) -> Vec<(f64, Vec<f64>)> {
     let edge = 2.0 * noise * (axes.len() as f64).sqrt();
     let drowned: Vec<f64> = axes
@@ -132,7 +144,13 @@ fn pooled(axes: Vec<(f64, Vec<f64>)>, noise: f64) -> Vec<(f64, Vec<f64>)> {
         .map(|(v, _)| *v)
         .filter(|&v| v <= edge)
         .collect();
-    let shared = drowned.iter().sum::<f64>() / drowned.len().max(1) as f64;
+    let many = drowned.len().max(1) as f64;
+    let noise_of_mean = noise * noise / many;
+    let trust = VARIANCE_PRIOR * VARIANCE_PRIOR / (VARIANCE_PRIOR * VARIANCE_PRIOR + noise_of_mean);
+    let shared = drowned.iter().sum::<f64>() / many;
+    // Below one standard deviation of its noise the mean may be anything down to 0.
+    let shared =
+        (trust * shared + (1.0 - trust) * VARIANCE_PRIOR).clamp(trust * noise_of_mean.sqrt(), 4.0);
     axes.into_iter()
         .map(|(variance, axis)| {
             let variance = if variance > edge { variance } else { shared };

@@ -24,6 +24,20 @@ fn frame(d: usize) -> Frame {
     Frame::new(domain, Lattice::new(12).expect("valid"))
 }
 
+#[test]
+fn rules_hold_for_any_number_of_clusters() {
+    for k in [1, 409, 410, 5_000, 1 << 20] {
+        for n in [None, Some(1.0), Some(1e6), Some(1e300)] {
+            let params = VoteRefineParams::new(k, budget(1.0, 1e-6)).start(Start::Votes);
+            let rules = params.rules(n, 12, NeighboringRelation::AddRemove);
+            assert!(
+                rules.n_candidates >= 2 * k && rules.n_centers >= k,
+                "{k}, {n:?}"
+            );
+        }
+    }
+}
+
 /// Pure and approximate budgets, with and without a public size.
 fn variants(k: usize) -> Vec<VoteRefineParams> {
     let mut all = Vec::new();
