@@ -7,6 +7,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 mod options;
 pub(crate) use options::{AlgorithmFlags, StartsArg};
 
+/// Heading of what is no part of the request itself.
+const RUN: &str = "Reading, running and writing";
+
 /// Differentially private clustering of tables.
 ///
 /// Several runs on the same data add up: what an attacker learns is bounded by the sum of all budgets that were
@@ -45,35 +48,35 @@ pub(crate) struct FitArgs {
 
     /// What becomes of a cell that is no finite number, or of a row with too few or too many cells: an error that
     /// names line and column, or, silently, the middle of the bounds
-    #[arg(long, value_enum, default_value_t = Invalid::Error)]
+    #[arg(long, help_heading = RUN, value_enum, default_value_t = Invalid::Error)]
     pub(crate) invalid: Invalid,
 
     /// Draw all randomness from this number: for tests and research only, the release is marked `seeded`
-    #[arg(long, value_name = "N")]
+    #[arg(long, help_heading = RUN, value_name = "N")]
     pub(crate) insecure_seed: Option<u64>,
 
     /// Number of threads (default: all cores); results do not depend on it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, help_heading = RUN, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 
     /// Write the model; the ending says the form
-    #[arg(long, value_name = "MODEL.json|MODEL.bin")]
+    #[arg(long, help_heading = RUN, value_name = "MODEL.json|MODEL.bin")]
     pub(crate) out: Option<PathBuf>,
 
     /// Write the centers as CSV
-    #[arg(long, value_name = "F.csv")]
+    #[arg(long, help_heading = RUN, value_name = "F.csv")]
     pub(crate) centers_out: Option<PathBuf>,
 
     /// Write the grid synopsis, where the algorithm releases one, for `dp-cluster recluster`
-    #[arg(long, value_name = "SYNOPSIS.json|SYNOPSIS.bin")]
+    #[arg(long, help_heading = RUN, value_name = "SYNOPSIS.json|SYNOPSIS.bin")]
     pub(crate) synopsis_out: Option<PathBuf>,
 
     /// Print the model as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = RUN)]
     pub(crate) json: bool,
 
     /// Say nothing on stderr but warnings and errors
-    #[arg(long, short)]
+    #[arg(long, help_heading = RUN, short)]
     pub(crate) quiet: bool,
 }
 
@@ -85,15 +88,20 @@ pub(crate) struct RequestArgs {
     pub(crate) clusters: usize,
 
     /// Bound ε on the privacy loss of this run, in nats
-    #[arg(long, value_name = "E")]
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
     pub(crate) epsilon: Option<f64>,
 
     /// Slack δ; without it the guarantee is pure
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub(crate) delta: Option<f64>,
 
     /// Bounds of each chosen column, in its own units, from public knowledge (write `--bounds=LO,HI`)
-    #[arg(long, value_name = "LO,HI", allow_hyphen_values = true, conflicts_with = "bounds_file")]
+    #[arg(
+        long,
+        value_name = "LO,HI",
+        allow_hyphen_values = true,
+        conflicts_with = "bounds_file"
+    )]
     pub(crate) bounds: Option<String>,
 
     /// TOML file with a table `[bounds]` of `column = [lo, hi]`; it may name more columns than are used
@@ -180,6 +188,10 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "C")]
     pub(crate) label_column: Option<String>,
 
+    /// The true mixture, a model with weights and covariances: adds the total variation distance
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) truth: Option<PathBuf>,
+
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -214,11 +226,11 @@ pub(crate) struct PlanArgs {
     pub(crate) what: RequestArgs,
 
     /// Number of columns, where they are not named
-    #[arg(long, value_name = "D", conflicts_with = "columns")]
+    #[arg(long, help_heading = RUN, value_name = "D", conflicts_with = "columns")]
     pub(crate) dimension: Option<usize>,
 
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, help_heading = RUN)]
     pub(crate) json: bool,
 }
 

@@ -26,7 +26,9 @@ impl Bounds {
             .map_while(|part| part.trim().parse().ok())
             .collect();
         match numbers.as_slice() {
-            &[lo, hi] if text.split(',').count() == 2 => check("--bounds", [lo, hi]).map(Self::Same),
+            &[lo, hi] if text.split(',').count() == 2 => {
+                check("--bounds", [lo, hi]).map(Self::Same)
+            }
             _ => Err(Failure::usage(format!(
                 "--bounds: expected two numbers `LO,HI`, got `{text}`"
             ))),
@@ -81,9 +83,8 @@ fn parse_table(text: &str) -> Result<BTreeMap<String, [f64; 2]>, String> {
     let file: toml::Table = text.parse().map_err(|error: toml::de::Error| {
         format!("not valid TOML: {}", error.to_string().trim_end())
     })?;
-    let table = match file.get("bounds") {
-        Some(toml::Value::Table(table)) => table,
-        _ => return Err("there is no table [bounds]".to_owned()),
+    let Some(toml::Value::Table(table)) = file.get("bounds") else {
+        return Err("there is no table [bounds]".to_owned());
     };
     table
         .iter()

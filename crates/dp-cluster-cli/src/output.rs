@@ -50,7 +50,9 @@ pub(crate) fn write_file(
         } else {
             fill(&mut writer)?;
         }
-        let temporary = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let temporary = writer
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?;
         readable(&temporary, path)?;
         temporary.as_file().sync_all()?;
         temporary.persist(path).map_err(|error| error.error)?;
@@ -69,13 +71,18 @@ fn readable(temporary: &NamedTempFile, path: &Path) -> io::Result<()> {
         // There is no safe way to ask for the mask: a file made the usual way shows it.
         Err(_) => {
             let probe = temporary.path().with_extension("mode");
-            let file = fs::OpenOptions::new().write(true).create_new(true).open(&probe)?;
+            let file = fs::OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .open(&probe)?;
             let mode = file.metadata()?.permissions().mode();
             fs::remove_file(&probe)?;
             mode
         }
     };
-    temporary.as_file().set_permissions(fs::Permissions::from_mode(mode))
+    temporary
+        .as_file()
+        .set_permissions(fs::Permissions::from_mode(mode))
 }
 
 #[cfg(not(unix))]

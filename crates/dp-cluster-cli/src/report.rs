@@ -3,6 +3,19 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use dp_cluster::{Event, Guarantee, Ledger, Model, ModelOutcome};
 
+/// A text that grows line by line.
+pub(crate) trait Lines {
+    /// Adds a line.
+    fn line(&mut self, text: String);
+}
+
+impl Lines for String {
+    fn line(&mut self, text: String) {
+        self.push_str(&text);
+        self.push('\n');
+    }
+}
+
 /// A table with numbers to the right.
 fn table(header: Vec<String>, rows: impl IntoIterator<Item = Vec<String>>) -> Table {
     let mut table = Table::new();
@@ -69,7 +82,15 @@ pub(crate) fn centers(model: &Model) -> String {
 
 /// The spends, one per row.
 pub(crate) fn ledger(ledger: &Ledger) -> String {
-    let header = ["times", "mechanism", "for", "sensitivity (units)", "relation", "loss of each", "composition"];
+    let header = [
+        "times",
+        "mechanism",
+        "for",
+        "sensitivity (units)",
+        "relation",
+        "loss of each",
+        "composition",
+    ];
     let rows = ledger.events().iter().map(|event| {
         vec![
             event.count.to_string(),
@@ -86,7 +107,11 @@ pub(crate) fn ledger(ledger: &Ledger) -> String {
 }
 
 fn purpose(event: &Event) -> String {
-    event.parameters.get("purpose").map(ToString::to_string).unwrap_or_default()
+    event
+        .parameters
+        .get("purpose")
+        .map(ToString::to_string)
+        .unwrap_or_default()
 }
 
 fn sensitivity(event: &Event) -> String {
@@ -110,14 +135,17 @@ fn composition(event: &Event) -> String {
 
 /// A guarantee in a line.
 pub(crate) fn guarantee(guarantee: &Guarantee) -> String {
-    let mut text = format!(
-        "ε = {}, δ = {} per {} under {}",
-        guarantee.epsilon, guarantee.delta, guarantee.unit, guarantee.relation
-    );
-    if let Some(rho) = guarantee.rho {
-        text.push_str(&format!(" (ρ = {rho} before conversion)"));
-    }
-    text
+    let before = guarantee
+        .rho
+        .map(|rho| format!(" (ρ = {rho} before conversion)"));
+    format!(
+        "ε = {}, δ = {} per {} under {}{}",
+        guarantee.epsilon,
+        guarantee.delta,
+        guarantee.unit,
+        guarantee.relation,
+        before.unwrap_or_default()
+    )
 }
 
 /// What a guarantee means.
@@ -147,19 +175,25 @@ pub(crate) fn model(model: &Model) -> String {
         None => model.algorithm.clone(),
     };
     let state = match model.outcome {
-        ModelOutcome::Released => format!("{} centers in {} columns", model.n_clusters(), model.dimension()),
+        ModelOutcome::Released => format!(
+            "{} centers in {} columns",
+            model.n_clusters(),
+            model.dimension()
+        ),
         ModelOutcome::Refused => "refused: budget was spent, there are no centers".to_owned(),
     };
-    text.push_str(&format!("{name}: {state}\n"));
+    text.line(format!("{name}: {state}"));
     match &model.guarantee {
         Some(stated) => {
-            text.push_str(&format!("guarantee: {}\n", guarantee(stated)));
+            text.line(format!("guarantee: {}", guarantee(stated)));
             text.push_str(&in_words(stated));
         }
         None => text.push_str("guarantee: none, the model is not private\n"),
     }
     if model.seeded {
-        text.push_str("seeded: made with --insecure-seed, there is no guarantee against who knows the seed\n");
+        text.push_str(
+            "seeded: made with --insecure-seed, there is no guarantee against who knows the seed\n",
+        );
     }
     if !model.centers.is_empty() {
         text.push_str(&centers(model));
@@ -175,7 +209,11 @@ pub(crate) fn model(model: &Model) -> String {
 pub(crate) fn parameters(
     parameters: &std::collections::BTreeMap<String, dp_cluster::Value>,
 ) -> String {
-    parameters.iter().map(|(name, value)| format!("{name} = {value}\n")).collect()
+    let mut text = String::new();
+    for (name, value) in parameters {
+        text.line(format!("{name} = {value}"));
+    }
+    text
 }
 
 /// A table of two or more columns of text.

@@ -19,9 +19,14 @@ impl Draft {
             Relation::AddRemove => NeighboringRelation::AddRemove,
             Relation::ReplaceOne => NeighboringRelation::ReplaceOne,
         };
-        let mut request =
-            FitRequest::new(&args.algorithm, Vec::new(), Vec::new(), args.clusters, relation)
-                .options(args.options.without_files());
+        let mut request = FitRequest::new(
+            &args.algorithm,
+            Vec::new(),
+            Vec::new(),
+            args.clusters,
+            relation,
+        )
+        .options(args.options.without_files());
         let usage = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
         request.epsilon = args
             .epsilon

@@ -1,5 +1,6 @@
 //! `fit --synopsis-out` and `recluster`, as a user runs them.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -24,7 +25,7 @@ fn folder() -> TempDir {
         let middle = if i % 2 == 0 { 2.0 } else { 8.0 };
         let x = middle + f64::from(i % 7) / 10.0;
         let y = middle + f64::from(i % 5) / 10.0;
-        table.push_str(&format!("{x},{y},text\n"));
+        writeln!(table, "{x},{y},text").expect("a string takes all");
     }
     fs::write(folder.path().join("data.csv"), table).expect("written");
     folder

@@ -70,7 +70,9 @@ impl Kind {
                 let length = x.iter().map(|x| x * x).sum::<f64>().sqrt();
                 let radius = 100.0 * rng.random::<f64>().powf(1.0 / dimension as f64);
                 if length > 0.0 {
-                    x.iter_mut().for_each(|x| *x *= radius / length);
+                    for x in &mut x {
+                        *x *= radius / length;
+                    }
                 }
                 x
             }
@@ -138,8 +140,8 @@ impl Generator {
         }
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let (rows, spacing) = place(kind, n_clusters, dimension, &mut rng);
-        let centers = Array2::from_shape_vec((n_clusters, dimension), rows.concat())
-            .map_err(|_| too_many)?;
+        let centers =
+            Array2::from_shape_vec((n_clusters, dimension), rows.concat()).map_err(|_| too_many)?;
         Ok(Self {
             kind,
             centers,
@@ -171,9 +173,7 @@ impl Generator {
         for mut record in records.axis_iter_mut(Axis(0)) {
             let label = match (self.kind, &any_cluster) {
                 // Equal sizes, as in make_blobs; the order of records tells a clustering nothing.
-                (Kind::Blobs, _) | (_, None) => {
-                    usize::try_from(self.drawn % k as u64).unwrap_or(0)
-                }
+                (Kind::Blobs, _) | (_, None) => usize::try_from(self.drawn % k as u64).unwrap_or(0),
                 (_, Some(law)) => law.sample(&mut self.rng),
             };
             for (x, center) in record.iter_mut().zip(self.centers.row(label)) {

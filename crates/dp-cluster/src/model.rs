@@ -110,12 +110,12 @@ fn own<S: SerializeStruct, T: Serialize>(
     fields: &mut S,
     leave_out: bool,
     name: &'static str,
-    value: &Option<T>,
+    value: Option<&T>,
 ) -> Result<(), S::Error> {
     if leave_out && value.is_none() {
         return fields.skip_field(name);
     }
-    fields.serialize_field(name, value)
+    fields.serialize_field(name, &value)
 }
 
 impl Serialize for Model {
@@ -124,7 +124,7 @@ impl Serialize for Model {
         let mut s = serializer.serialize_struct("Model", 18)?;
         s.serialize_field("format_version", &self.format_version)?;
         s.serialize_field("algorithm", &self.algorithm)?;
-        own(&mut s, plain, "chosen", &self.chosen)?;
+        own(&mut s, plain, "chosen", self.chosen.as_ref())?;
         s.serialize_field("outcome", &self.outcome)?;
         s.serialize_field("private", &self.private)?;
         s.serialize_field("seeded", &self.seeded)?;
@@ -132,11 +132,11 @@ impl Serialize for Model {
         s.serialize_field("bounds", &self.bounds)?;
         s.serialize_field("centers", &self.centers)?;
         s.serialize_field("noisy_counts", &self.noisy_counts)?;
-        own(&mut s, plain, "weights", &self.weights)?;
-        own(&mut s, plain, "covariances", &self.covariances)?;
-        own(&mut s, plain, "metric", &self.metric)?;
-        own(&mut s, plain, "power", &self.power)?;
-        own(&mut s, plain, "site_rows", &self.site_rows)?;
+        own(&mut s, plain, "weights", self.weights.as_ref())?;
+        own(&mut s, plain, "covariances", self.covariances.as_ref())?;
+        own(&mut s, plain, "metric", self.metric.as_ref())?;
+        own(&mut s, plain, "power", self.power.as_ref())?;
+        own(&mut s, plain, "site_rows", self.site_rows.as_ref())?;
         s.serialize_field("guarantee", &self.guarantee)?;
         s.serialize_field("ledger", &self.ledger)?;
         s.serialize_field("parameters", &self.parameters)?;

@@ -13,7 +13,9 @@ pub enum TotalError {
     #[error("a model that is not private promises nothing, and neither does any total with it")]
     NotPrivate,
     /// Together they promise nothing.
-    #[error("together the models promise nothing: their delta reaches 1, or their loss has no bound")]
+    #[error(
+        "together the models promise nothing: their delta reaches 1, or their loss has no bound"
+    )]
     Nothing,
 }
 
@@ -62,7 +64,9 @@ pub fn total_of(models: &[Model]) -> Result<Option<Guarantee>, TotalError> {
         delta,
         rho: None,
     };
-    let events = models.iter().flat_map(|model| model.ledger.events().iter().cloned());
+    let events = models
+        .iter()
+        .flat_map(|model| model.ledger.events().iter().cloned());
     if let Ok(added) = accountant::total(&events.collect::<Ledger>(), relation, delta) {
         total.rho = added.rho;
         // One conversion of the summed ρ loses less than one for each.

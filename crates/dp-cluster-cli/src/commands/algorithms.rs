@@ -1,7 +1,7 @@
 //! `algorithms`: what is built.
 
 use dp_cluster::NeighboringRelation;
-use dp_cluster::algorithm::{self, Facts};
+use dp_cluster::algorithm::{self, Algorithm, Facts};
 use serde_json::{Value, json};
 
 use crate::args::AlgorithmsArgs;
@@ -10,7 +10,7 @@ use crate::output::print;
 use crate::report;
 
 pub(crate) fn run(args: &AlgorithmsArgs) -> Result<(), Failure> {
-    let facts: Vec<Facts> = algorithm::all().map(|algorithm| algorithm.facts()).collect();
+    let facts: Vec<Facts> = algorithm::all().map(Algorithm::facts).collect();
     if args.json {
         let list: Vec<Value> = facts.iter().map(as_json).collect();
         return print(&format!("{:#}\n", Value::Array(list)));
@@ -28,7 +28,17 @@ pub(crate) fn run(args: &AlgorithmsArgs) -> Result<(), Failure> {
             ]
         })
         .collect();
-    let mut text = report::list(&["name", "private", "proof under", "delta", "size", "what it does"], rows);
+    let mut text = report::list(
+        &[
+            "name",
+            "private",
+            "proof under",
+            "delta",
+            "size",
+            "what it does",
+        ],
+        rows,
+    );
     text.push_str(
         "Each runs under both relations: where its own proof is for the other one, the budget is converted.\n\
          delta: what it does with --delta. size: without --n-hint it spends a share on a noisy count.\n",

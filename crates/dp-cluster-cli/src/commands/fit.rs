@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::input::{CsvSource, Input, Policy, Selection};
 use crate::output::{ModelForm, print, say, write_model, write_synopsis, write_table};
 use crate::progress::Progress;
-use crate::report;
+use crate::report::{self, Lines};
 use crate::request::Draft;
 
 /// The mechanism answered ⊥.
@@ -64,7 +64,11 @@ fn fit(args: &FitArgs, draft: &Draft) -> Result<Fitted, Failure> {
     let input = Input::new(&args.data);
     progress.stage(format!("reading {}", input.name()));
     let selection = Selection {
-        columns: args.what.columns.clone().or_else(|| args.what.options.columns()),
+        columns: args
+            .what
+            .columns
+            .clone()
+            .or_else(|| args.what.options.columns()),
         class: None,
         policy: match args.invalid {
             Invalid::Error => Policy::Refuse,
@@ -98,7 +102,12 @@ fn fit(args: &FitArgs, draft: &Draft) -> Result<Fitted, Failure> {
             Box::new(SecureRng::from_os().map_err(entropy)?),
         ),
     };
-    Ok(dp_cluster::fit(&request, &source, noise.as_mut(), public.as_mut())?)
+    Ok(dp_cluster::fit(
+        &request,
+        &source,
+        noise.as_mut(),
+        public.as_mut(),
+    )?)
 }
 
 fn write(args: &FitArgs, fitted: &Fitted) -> Result<ExitCode, Failure> {
@@ -110,7 +119,11 @@ fn write(args: &FitArgs, fitted: &Fitted) -> Result<ExitCode, Failure> {
         write_synopsis(path, synopsis)?;
     }
     if let Some(path) = &args.centers_out {
-        write_table(path, &model.columns, model.centers.iter().map(Vec::as_slice))?;
+        write_table(
+            path,
+            &model.columns,
+            model.centers.iter().map(Vec::as_slice),
+        )?;
     }
     if args.json {
         print(&model.to_json()?)?;
@@ -122,21 +135,23 @@ fn write(args: &FitArgs, fitted: &Fitted) -> Result<ExitCode, Failure> {
         match &model.guarantee {
             Some(guarantee) => {
                 text.push_str(&report::ledger(&model.ledger));
-                text.push_str(&format!("spent: {}\n", report::guarantee(guarantee)));
+                text.line(format!("spent: {}", report::guarantee(guarantee)));
             }
             None => text.push_str("no guarantee: the result is not private\n"),
         }
         print(&text)?;
     }
-    if !args.quiet {
-        if let Some(guarantee) = &model.guarantee {
-            say(&format!("spent {}", report::guarantee(guarantee)));
-            say("several runs on the same data add up: see `dp-cluster inspect`");
-        }
+    if let Some(guarantee) = &model.guarantee
+        && !args.quiet
+    {
+        say(&format!("spent {}", report::guarantee(guarantee)));
+        say("several runs on the same data add up: see `dp-cluster inspect`");
     }
     if model.outcome == ModelOutcome::Refused {
         let advice = fitted.advice.as_deref().unwrap_or("no advice");
-        say(&format!("refused: the budget was spent and there are no centers: {advice}"));
+        say(&format!(
+            "refused: the budget was spent and there are no centers: {advice}"
+        ));
         return Ok(ExitCode::from(REFUSED));
     }
     Ok(ExitCode::SUCCESS)

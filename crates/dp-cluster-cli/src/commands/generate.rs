@@ -28,13 +28,17 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
             generator.spacing()
         ));
     }
-    let columns: Vec<String> = (1..=args.dimension).map(|column| format!("x{column}")).collect();
+    let columns: Vec<String> = (1..=args.dimension)
+        .map(|column| format!("x{column}"))
+        .collect();
     if let Some(path) = &args.centers_out {
         let centers = generator.centers().clone();
         let rows: Vec<Vec<f64>> = centers.outer_iter().map(|row| row.to_vec()).collect();
         write_table(path, &columns, rows.iter().map(Vec::as_slice))?;
     }
-    write_file(&args.out, |file| records(&mut generator, &columns, args.records, file))
+    write_file(&args.out, |file| {
+        records(&mut generator, &columns, args.records, file)
+    })
 }
 
 /// Five decimals: the spread of each law is far wider, and files stay small.

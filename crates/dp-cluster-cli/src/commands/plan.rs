@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::args::PlanArgs;
 use crate::failure::Failure;
 use crate::output::print;
-use crate::report;
+use crate::report::{self, Lines};
 use crate::request::Draft;
 
 pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
@@ -24,7 +24,9 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
         (None, None) => return Err(Failure::usage("a plan needs --columns or --dimension")),
     };
     if args.what.n_hint.is_none() {
-        return Err(Failure::usage("a plan needs a public number of rows: --n-hint"));
+        return Err(Failure::usage(
+            "a plan needs a public number of rows: --n-hint",
+        ));
     }
     let draft = Draft::new(&args.what)?.or_unit_bounds();
     let request = draft.complete(&columns, &args.what)?;
@@ -54,21 +56,23 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
         request.n_hint.unwrap_or_default(),
     );
     if private {
-        text.push_str(&format!("would spend: {}\n", report::guarantee(&guarantee)));
+        text.line(format!("would spend: {}", report::guarantee(&guarantee)));
         text.push_str(&report::ledger(&plan.ledger()));
     }
     text.push_str(&report::parameters(&plan.parameters));
     if let Some(error) = errors_by_column(&request, plan.expected_sq_error) {
-        let columns = request.columns.iter().zip(error).map(|(column, error)| {
-            format!("{column} ± {}", report::short(error))
-        });
-        text.push_str(&format!(
-            "expected error of a center from noise alone, clusters of equal size: {}\n",
+        let columns = request
+            .columns
+            .iter()
+            .zip(error)
+            .map(|(column, error)| format!("{column} ± {}", report::short(error)));
+        text.line(format!(
+            "expected error of a center from noise alone, clusters of equal size: {}",
             columns.take(20).collect::<Vec<_>>().join(", ")
         ));
     }
     for note in &plan.notes {
-        text.push_str(&format!("note: {note}\n"));
+        text.line(format!("note: {note}"));
     }
     print(&text)
 }

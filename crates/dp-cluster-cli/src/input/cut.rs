@@ -73,7 +73,10 @@ impl<R: Read> Cutter<R> {
             self.buffer.drain(..3);
         }
         // Blank lines before the header are no records.
-        let blank = self.buffer.iter().position(|byte| !matches!(byte, b'\n' | b'\r'));
+        let blank = self
+            .buffer
+            .iter()
+            .position(|byte| !matches!(byte, b'\n' | b'\r'));
         self.take(blank.unwrap_or(self.buffer.len()));
         if self.buffer.is_empty() {
             return Ok(None);
@@ -81,7 +84,13 @@ impl<R: Read> Cutter<R> {
         let mut state = State::FieldStart;
         for at in 0..self.buffer.len() {
             state = state.after(self.buffer[at]);
-            if self.buffer[at] == b'\n' && state == State::FieldStart {
+            // A carriage return on its own ends a line, too: else a file with no other line ends would be all header.
+            let ends = match self.buffer[at] {
+                b'\n' => true,
+                b'\r' => self.buffer.get(at + 1).is_some_and(|&next| next != b'\n'),
+                _ => false,
+            };
+            if ends && state == State::FieldStart {
                 return Ok(Some(self.records_until(at + 1)));
             }
         }
@@ -122,7 +131,9 @@ impl<R: Read> Cutter<R> {
         let limit = PIECE as u64;
         while self.buffer.len() - before < PIECE && !self.at_end {
             let left = limit - (self.buffer.len() - before) as u64;
-            let read = (&mut self.reader).take(left).read_to_end(&mut self.buffer)?;
+            let read = (&mut self.reader)
+                .take(left)
+                .read_to_end(&mut self.buffer)?;
             self.at_end = (read as u64) < left;
         }
         Ok(())
@@ -133,7 +144,10 @@ impl<R: Read> Cutter<R> {
         let fresh = &self.buffer[self.scanned..];
         let mut end = None;
         if self.state != State::Quoted && !fresh.contains(&b'"') {
-            end = fresh.iter().rposition(|&byte| byte == b'\n').map(|at| self.scanned + at + 1);
+            end = fresh
+                .iter()
+                .rposition(|&byte| byte == b'\n')
+                .map(|at| self.scanned + at + 1);
             if let Some(&last) = fresh.last() {
                 self.state = State::Plain.after(last);
             }

@@ -2,8 +2,8 @@
 
 /// Powers of ten that a double holds exactly.
 const POWERS: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
-    1e18, 1e19, 1e20, 1e21, 1e22,
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
 /// The finite number that a cell holds, blanks around it aside; none for anything else.
@@ -57,8 +57,22 @@ mod tests {
     #[test]
     fn numbers_are_read_as_the_standard_library_reads_them() {
         for text in [
-            "0", "-0", "7", "0.1", "-12.5", "123456789012345", "0.30000000000000004", "1e5", "-1E-5",
-            ".5", "5.", "999999999999999.9", "1234567890.12345", "+3", "1e-320", "9007199254740993",
+            "0",
+            "-0",
+            "7",
+            "0.1",
+            "-12.5",
+            "123456789012345",
+            "0.30000000000000004",
+            "1e5",
+            "-1E-5",
+            ".5",
+            "5.",
+            "999999999999999.9",
+            "1234567890.12345",
+            "+3",
+            "1e-320",
+            "9007199254740993",
         ] {
             let expected: f64 = text.parse().expect("a number");
             let got = finite(text.as_bytes()).expect("a number");
@@ -70,8 +84,23 @@ mod tests {
     #[test]
     fn what_is_no_finite_number_is_none() {
         for cell in [
-            &b""[..], b" ", b"-", b".", b"-.", b"x", b"1.2.3", b"1,5", b"nan", b"inf", b"-infinity", b"1e999",
-            b"0x10", b"1_000", b"\xff", b"1 2", b"--1",
+            &b""[..],
+            b" ",
+            b"-",
+            b".",
+            b"-.",
+            b"x",
+            b"1.2.3",
+            b"1,5",
+            b"nan",
+            b"inf",
+            b"-infinity",
+            b"1e999",
+            b"0x10",
+            b"1_000",
+            b"\xff",
+            b"1 2",
+            b"--1",
         ] {
             assert_eq!(finite(cell), None, "{cell:?}");
         }

@@ -73,8 +73,11 @@ impl Layout {
         // Reading from memory fails on nothing: rows of any width were allowed, and bytes need not be text.
         while reader.read_byte_record(&mut record).unwrap_or(false) {
             if let Err(fault) = self.row(&record, &mut rows) {
-                let line = record.position().map_or(1, csv::Position::line);
-                return Err(BadRow { line, fault });
+                let start = record.position().map_or(0, csv::Position::byte);
+                return Err(BadRow {
+                    line: line_of(bytes, start),
+                    fault,
+                });
             }
         }
         Ok(rows)
@@ -105,10 +108,27 @@ impl Layout {
             rows.values.push(value);
         }
         if let Some(column) = self.class {
-            rows.classes.push(record.get(column).unwrap_or_default().to_vec());
+            rows.classes
+                .push(record.get(column).unwrap_or_default().to_vec());
         }
         Ok(())
     }
+}
+
+/// The line, from 1, of the record at or after this place. The reader's own count stands before the line feeds that
+/// it skips ahead of a record.
+fn line_of(bytes: &[u8], start: u64) -> u64 {
+    let start = usize::try_from(start)
+        .unwrap_or(bytes.len())
+        .min(bytes.len());
+    let skipped = bytes[start..]
+        .iter()
+        .take_while(|byte| matches!(byte, b'\n' | b'\r'));
+    let before = &bytes[..start + skipped.count()];
+    1 + before
+        .iter()
+        .map(|&byte| u64::from(byte == b'\n'))
+        .sum::<u64>()
 }
 
 #[cfg(test)]

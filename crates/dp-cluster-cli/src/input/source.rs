@@ -55,6 +55,15 @@ struct Stamp {
 impl CsvSource {
     /// Opens a table and reads it once, so that whatever is wrong with it is said before any mechanism runs.
     pub(crate) fn open(input: Input, selection: Selection) -> Result<Self, ReadError> {
+        Self::open_keeping(KEPT_BYTES, input, selection)
+    }
+
+    /// As [`open`](Self::open), keeping numbers of up to so many bytes.
+    fn open_keeping(
+        kept_bytes: usize,
+        input: Input,
+        selection: Selection,
+    ) -> Result<Self, ReadError> {
         let keep_all = !input.is_repeatable();
         let stamp = stamp(&input);
         let mut cutter = open(&input)?;
@@ -79,7 +88,7 @@ impl CsvSource {
             }
             if let Some(values) = &mut kept {
                 let length = values.len() + rows.values.len();
-                if keep_all || length * size_of::<f64>() <= KEPT_BYTES {
+                if keep_all || length * size_of::<f64>() <= kept_bytes {
                     values.extend(rows.values);
                 } else {
                     kept = None;
@@ -101,7 +110,9 @@ impl CsvSource {
         }
         let header = Header::read(&mut open(input)?, input, selection.clone())?;
         let chosen = header.layout.chosen.iter();
-        Ok(Some(chosen.map(|&column| header.names[column].clone()).collect()))
+        Ok(Some(
+            chosen.map(|&column| header.names[column].clone()).collect(),
+        ))
     }
 
     /// Names of the chosen columns, in order.
@@ -119,13 +130,13 @@ impl CsvSource {
     pub(crate) fn into_array(self) -> Result<Array2<f64>, ReadError> {
         let dimension = self.dimension();
         let file = self.input.name();
-        let too_large = |_| ReadError::File {
+        let too_large = || ReadError::File {
             file: file.clone(),
             what: "the table is too large for its purpose".to_owned(),
         };
-        let values = self.kept.ok_or(()).map_err(too_large)?;
+        let values = self.kept.ok_or_else(too_large)?;
         Array2::from_shape_vec((values.len() / dimension, dimension), values)
-            .map_err(|_| too_large(()))
+            .map_err(|_| too_large())
     }
 
     /// Parses pieces side by side and hands them on in order.
@@ -139,7 +150,10 @@ impl CsvSource {
         while !at_end {
             let mut pieces = Vec::with_capacity(pieces_at_once);
             while pieces.len() < pieces_at_once && !at_end {
-                match cutter.next().map_err(|error| io_error(&self.input, error))? {
+                match cutter
+                    .next()
+                    .map_err(|error| io_error(&self.input, error))?
+                {
                     Some(piece) => pieces.push(piece),
                     None => at_end = true,
                 }
@@ -183,7 +197,8 @@ impl CsvSource {
         &self,
         visit: &mut dyn FnMut(Records<'_>) -> Result<(), SourceError>,
     ) -> Result<(), SourceError> {
-        let changed = || io::Error::other(format!("{} changed while it was read", self.input.name()));
+        let changed =
+            || io::Error::other(format!("{} changed while it was read", self.input.name()));
         if stamp(&self.input) != self.stamp {
             return Err(changed().into());
         }
@@ -199,7 +214,11 @@ impl CsvSource {
             visit(view(&rows.values, dimension)?).map_err(Reread)
         })
         .map_err(|error: Reread| error.0)?;
-        if n == self.n { Ok(()) } else { Err(changed().into()) }
+        if n == self.n {
+            Ok(())
+        } else {
+            Err(changed().into())
+        }
     }
 }
 
@@ -252,11 +271,17 @@ impl Header {
             what: what.to_owned(),
         };
         let bytes = match cutter.header().map_err(|error| io_error(input, error))? {
-            None => return Err(no_header("the file is empty; a header with column names is needed")),
+            None => {
+                return Err(no_header(
+                    "the file is empty; a header with column names is needed",
+                ));
+            }
             Some(Piece::Broken { line }) => return Err(broken(input, line)),
             Some(Piece::Records { bytes, .. }) => bytes,
         };
-        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes.as_slice());
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .from_reader(bytes.as_slice());
         let names: Vec<String> = match reader.records().next() {
             Some(Ok(record)) => record.iter().map(|name| name.trim().to_owned()).collect(),
             _ => return Err(no_header("the header must be text in UTF-8")),
@@ -273,13 +298,20 @@ impl Header {
                     file: file(),
                     what: format!(
                         "there is no column `{name}`; there are {}",
-                        names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+                        names
+                            .iter()
+                            .map(|name| format!("`{name}`"))
+                            .collect::<Vec<_>>()
+                            .join(", ")
                     ),
                 }),
             }
         };
         let wanted = selection.columns.unwrap_or_else(|| names.clone());
-        let chosen = wanted.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
+        let chosen = wanted
+            .iter()
+            .map(|name| find(name))
+            .collect::<Result<Vec<_>, _>>()?;
         if chosen.is_empty() {
             return Err(no_header("no column was chosen"));
         }
@@ -309,7 +341,10 @@ impl Header {
             Fault::NotANumber(column) => cell(column, "the cell is no finite number"),
             Fault::Missing(column) => cell(column, "the cell is empty"),
             Fault::Short(column) => cell(column, "the row ends before this column"),
-            Fault::Long => cell(self.names.len() - 1, "the row goes on after this last column"),
+            Fault::Long => cell(
+                self.names.len() - 1,
+                "the row goes on after this last column",
+            ),
         }
     }
 }
@@ -343,3 +378,6 @@ fn stamp(input: &Input) -> Option<Stamp> {
         }),
     }
 }
+
+#[cfg(test)]
+mod tests;

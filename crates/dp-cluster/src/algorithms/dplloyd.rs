@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use dp_core::{Event, Loss, NeighboringRelation, Session, Value};
 use dp_core::sensitivity::Sensitivity;
+use dp_core::{Event, Loss, NeighboringRelation, Session, Value};
 use lloyd_dp::dplloyd::{DpLloyd, DpLloydParams};
 use lloyd_dp::error_model::dplloyd_paper_mse;
 use lloyd_dp::init::Init;
@@ -11,6 +11,7 @@ use lloyd_dp::schedule::BudgetSchedule;
 use metric_space::{FramedSource, RecordSource};
 use rand::RngCore;
 
+use super::failure::{failed, refused};
 use crate::algorithm::{Algorithm, DeltaNeed, Facts, FitError, Outcome};
 use crate::plan::Plan;
 use crate::request::{FitRequest, RequestError};
@@ -158,7 +159,7 @@ fn check(
         .init(init)
         .n_hint(request.n_hint)
         .check()
-        .map_err(refused)
+        .map_err(refused("dplloyd"))
 }
 
 fn plan(request: &FitRequest, base: DpLloydParams, shape: Shape) -> Result<Plan, RequestError> {
@@ -166,22 +167,19 @@ fn plan(request: &FitRequest, base: DpLloydParams, shape: Shape) -> Result<Plan,
     let frame = request.frame()?;
     let events = check(request, base, &settings)?
         .plan(&frame, request.relation)
-        .map_err(refused)?;
+        .map_err(refused("dplloyd"))?;
     let (k, d) = (request.n_clusters, request.dimension());
     let mut plan = Plan::new(events).parameters(settings.parameters(request, shape));
     if let Some(n) = request.n_hint {
         let n = n as f64;
-        plan.expected_sq_error = match (shape, request.epsilon) {
-            (Shape::Paper, Some(epsilon)) => {
-                Some(dplloyd_paper_mse(k, d, n, epsilon.get(), settings.iterations))
-            }
-            _ => {
-                // The noise of the last sums over the records of a cluster of usual size.
-                let step = frame.lattice().step();
-                let variance = plan.events.last().and_then(noise_variance);
-                let size = n / k as f64;
-                variance.map(|units| d as f64 * units * step * step / (size * size))
-            }
+        plan.expected_sq_error = if let (Shape::Paper, Some(epsilon)) = (shape, request.epsilon) {
+            Some(dplloyd_paper_mse(k, d, n, epsilon.get(), settings.iterations))
+        } else {
+            // The noise of the last sums over the records of a cluster of usual size.
+            let step = frame.lattice().step();
+            let variance = plan.events.last().and_then(noise_variance);
+            let size = n / k as f64;
+            variance.map(|units| d as f64 * units * step * step / (size * size))
         };
     }
     Ok(plan)
@@ -212,21 +210,8 @@ fn fit(
     let frame = request.frame()?;
     let clustering = check(request, base, &settings)?
         .fit(&FramedSource::new(source, &frame), session, public)
-        .map_err(|error| match error {
-            lloyd_dp::FitError::Spend(error) => FitError::Spend(error),
-            lloyd_dp::FitError::Source(error) => FitError::Source(error),
-            other => refused(other).into(),
-        })?;
+        .map_err(failed("dplloyd"))?;
     Ok(Outcome::scaled(clustering.centers)
         .noisy_counts(clustering.noisy_counts)
         .parameters(settings.parameters(request, shape)))
-}
-
-/// Parameters that `lloyd-dp` refuses, by its own words.
-#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-fn refused(error: impl std::fmt::Display) -> RequestError {
-    RequestError::Parameter {
-        parameter: "dplloyd",
-        reason: error.to_string(),
-    }
 }

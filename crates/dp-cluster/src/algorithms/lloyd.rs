@@ -84,7 +84,10 @@ fn parameters(request: &FitRequest) -> BTreeMap<String, Value> {
 /// Public centers in scaled coordinates.
 fn scaled(domain: &Domain, centers: &Array2<f64>) -> Array2<f64> {
     let mut scaled = Array2::zeros(centers.dim());
-    for (center, mut out) in centers.axis_iter(Axis(0)).zip(scaled.axis_iter_mut(Axis(0))) {
+    for (center, mut out) in centers
+        .axis_iter(Axis(0))
+        .zip(scaled.axis_iter_mut(Axis(0)))
+    {
         let mut row = vec![0.0; center.len()];
         domain.to_scaled_record(&center.to_vec(), &mut row);
         domain.clip_scaled(&mut row);

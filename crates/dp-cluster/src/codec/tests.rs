@@ -22,7 +22,10 @@ fn both_forms_bring_a_model_back_bit_for_bit() {
     for model in [small(), rich()] {
         let json = model.to_json().expect("valid");
         assert_eq!(Model::load(json.as_bytes()).expect("valid"), model);
-        assert_eq!(Model::load(&model.to_binary().expect("valid")).expect("valid"), model);
+        assert_eq!(
+            Model::load(&model.to_binary().expect("valid")).expect("valid"),
+            model
+        );
     }
 }
 
@@ -30,9 +33,22 @@ fn both_forms_bring_a_model_back_bit_for_bit() {
 fn json_has_short_floats_and_only_the_keys_that_apply() {
     let json = small().to_json().expect("valid");
     assert!(json.contains("0.30000000000000004") && json.ends_with("}\n"));
-    for key in ["chosen", "weights", "covariances", "metric", "power", "site_rows"] {
+    for key in [
+        "chosen",
+        "weights",
+        "covariances",
+        "metric",
+        "power",
+        "site_rows",
+    ] {
         assert!(!json.contains(&format!("\"{key}\"")), "{key}");
-        assert!(rich().to_json().expect("valid").contains(&format!("\"{key}\"")), "{key}");
+        assert!(
+            rich()
+                .to_json()
+                .expect("valid")
+                .contains(&format!("\"{key}\"")),
+            "{key}"
+        );
     }
 }
 
@@ -75,12 +91,21 @@ fn every_flipped_bit_is_an_error() {
 fn trailing_bytes_are_refused_in_the_file_and_in_the_body() {
     let mut bytes = small().to_binary().expect("valid");
     bytes.push(0);
-    assert!(matches!(Model::load(&bytes), Err(CodecError::Length { .. })));
+    assert!(matches!(
+        Model::load(&bytes),
+        Err(CodecError::Length { .. })
+    ));
     let mut body = body(&small());
     body.push(0);
-    assert!(matches!(Model::load(&framed(&body)), Err(CodecError::Form(_))));
+    assert!(matches!(
+        Model::load(&framed(&body)),
+        Err(CodecError::Form(_))
+    ));
     let json = small().to_json().expect("valid") + "{}";
-    assert!(matches!(Model::load(json.as_bytes()), Err(CodecError::Form(_))));
+    assert!(matches!(
+        Model::load(json.as_bytes()),
+        Err(CodecError::Form(_))
+    ));
 }
 
 #[test]
@@ -88,11 +113,17 @@ fn enormous_lengths_allocate_nothing() {
     // Where the name of the algorithm is, a text of 2^64 − 1 bytes is announced.
     let mut body = vec![1, 253];
     body.extend_from_slice(&u64::MAX.to_le_bytes());
-    assert!(matches!(Model::load(&framed(&body)), Err(CodecError::Form(_))));
+    assert!(matches!(
+        Model::load(&framed(&body)),
+        Err(CodecError::Form(_))
+    ));
     // And in the header a body of as many.
     let mut bytes = framed(&[]);
     bytes[12..20].copy_from_slice(&u64::MAX.to_le_bytes());
-    assert!(matches!(Model::load(&bytes), Err(CodecError::Length { .. })));
+    assert!(matches!(
+        Model::load(&bytes),
+        Err(CodecError::Length { .. })
+    ));
 }
 
 #[test]
@@ -106,10 +137,19 @@ fn lists_in_lists_without_end_do_not_exhaust_the_stack() {
     for _ in 0..1_000_000 {
         hostile.extend_from_slice(&[5, 1]);
     }
-    assert!(matches!(Model::load(&framed(&hostile)), Err(CodecError::Form(_))));
+    assert!(matches!(
+        Model::load(&framed(&hostile)),
+        Err(CodecError::Form(_))
+    ));
     let json = small().to_json().expect("valid");
-    let deep = json.replace("\"iterations\": 5", &format!("\"x\": {}", "[".repeat(1_000_000)));
-    assert!(matches!(Model::load(deep.as_bytes()), Err(CodecError::Form(_))));
+    let deep = json.replace(
+        "\"iterations\": 5",
+        &format!("\"x\": {}", "[".repeat(1_000_000)),
+    );
+    assert!(matches!(
+        Model::load(deep.as_bytes()),
+        Err(CodecError::Form(_))
+    ));
 }
 
 #[test]
@@ -117,9 +157,14 @@ fn files_of_another_kind_or_version_are_named() {
     assert_eq!(Model::load(b"age,hours\n1,2\n"), Err(CodecError::Unknown));
     assert_eq!(Model::load(b""), Err(CodecError::Unknown));
     let version = |error: Result<Model, CodecError>| {
-        matches!(error, Err(CodecError::Model(ModelError::Version { got: 7 })))
+        matches!(
+            error,
+            Err(CodecError::Model(ModelError::Version { got: 7 }))
+        )
     };
-    assert!(version(Model::load(b"{\"format_version\": 7, \"news\": true}")));
+    assert!(version(Model::load(
+        b"{\"format_version\": 7, \"news\": true}"
+    )));
     let mut bytes = small().to_binary().expect("valid");
     bytes[8] = 7;
     assert!(version(Model::load(&bytes)));
@@ -127,8 +172,14 @@ fn files_of_another_kind_or_version_are_named() {
 
 #[test]
 fn an_unknown_key_is_refused() {
-    let json = small().to_json().expect("valid").replace("\"seeded\"", "\"secret\": 1, \"seeded\"");
-    assert!(matches!(Model::load(json.as_bytes()), Err(CodecError::Form(_))));
+    let json = small()
+        .to_json()
+        .expect("valid")
+        .replace("\"seeded\"", "\"secret\": 1, \"seeded\"");
+    assert!(matches!(
+        Model::load(json.as_bytes()),
+        Err(CodecError::Form(_))
+    ));
 }
 
 proptest! {

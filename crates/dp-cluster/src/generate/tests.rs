@@ -52,6 +52,11 @@ fn records_scatter_around_their_centers() {
 #[test]
 fn zeros_are_refused_by_name() {
     let error = Generator::new(Kind::Blobs, 0, 2, 1).expect_err("no clusters");
-    assert_eq!(error, GenerateError::Zero { parameter: "clusters" });
+    assert_eq!(
+        error,
+        GenerateError::Zero {
+            parameter: "clusters"
+        }
+    );
     assert!(Generator::new(Kind::Blobs, usize::MAX, 2, 1).is_err());
 }

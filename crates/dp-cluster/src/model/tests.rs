@@ -27,7 +27,10 @@ pub(crate) fn rich() -> Model {
     model.metric = Some("euclidean".to_owned());
     model.power = Some(1.5);
     model.site_rows = Some(vec![3, 0]);
-    let nested = Value::List(vec![Value::List(vec![0.1.into(), Value::Null]), true.into()]);
+    let nested = Value::List(vec![
+        Value::List(vec![0.1.into(), Value::Null]),
+        true.into(),
+    ]);
     model.parameters.insert("nested".to_owned(), nested);
     model
 }
@@ -35,8 +38,7 @@ pub(crate) fn rich() -> Model {
 fn model_of(events: Vec<dp_core::Event>, epsilon: f64, delta: f64) -> Model {
     let ledger: Ledger = events.into_iter().collect();
     let relation = NeighboringRelation::AddRemove;
-    let mut guarantee =
-        dp_core::accountant::total(&ledger, relation, delta).expect("composes");
+    let mut guarantee = dp_core::accountant::total(&ledger, relation, delta).expect("composes");
     guarantee.epsilon = epsilon;
     Model {
         format_version: FORMAT_VERSION,
@@ -107,11 +109,20 @@ fn whatever_does_not_hold_together_is_refused() {
     refuses(|m| m.centers.clear(), "no centers");
     refuses(|m| m.outcome = ModelOutcome::Refused, "refused");
     refuses(|m| m.noisy_counts = Some(vec![1.0]), "`noisy_counts`");
-    refuses(|m| m.noisy_counts = Some(vec![1.0, f64::INFINITY]), "`noisy_counts`");
+    refuses(
+        |m| m.noisy_counts = Some(vec![1.0, f64::INFINITY]),
+        "`noisy_counts`",
+    );
     refuses(|m| m.weights = None, "go together");
     refuses(|m| m.weights = Some(vec![0.5, 1.5]), "`weights`");
-    refuses(|m| m.covariances = Some(vec![vec![vec![1.0]]]), "`covariances`");
-    refuses(|m| m.covariances = Some(vec![vec![vec![-1.0]]; 2]), "`covariances`");
+    refuses(
+        |m| m.covariances = Some(vec![vec![vec![1.0]]]),
+        "`covariances`",
+    );
+    refuses(
+        |m| m.covariances = Some(vec![vec![vec![-1.0]]; 2]),
+        "`covariances`",
+    );
     refuses(|m| m.power = Some(0.0), "`power`");
     refuses(|m| m.site_rows = Some(vec![1]), "`site_rows`");
 }
@@ -150,7 +161,9 @@ fn an_enormous_count_is_no_way_round_the_ledger() {
 
 #[test]
 fn several_models_add_up() {
-    let total = total_of(&[small(), small()]).expect("composes").expect("two models");
+    let total = total_of(&[small(), small()])
+        .expect("composes")
+        .expect("two models");
     assert!((total.epsilon - 2.0).abs() < 1e-12 && total.delta <= 0.0);
     // Concentrated parts are converted once: less than the sum of both.
     let total = total_of(&[concentrated(1.0), concentrated(1.0)])
@@ -169,7 +182,9 @@ fn models_under_different_relations_add_up_under_replace_one() {
     other.ledger = [event].into_iter().collect();
     other.guarantee.as_mut().expect("there is one").relation = NeighboringRelation::ReplaceOne;
     other.check().expect("valid");
-    let total = total_of(&[small(), other]).expect("composes").expect("two models");
+    let total = total_of(&[small(), other])
+        .expect("composes")
+        .expect("two models");
     assert_eq!(total.relation, NeighboringRelation::ReplaceOne);
     // ε = 1 under add-remove is 2 under replace-one.
     assert!((total.epsilon - 3.0).abs() < 1e-12, "{}", total.epsilon);

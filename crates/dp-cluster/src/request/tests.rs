@@ -6,8 +6,14 @@ use super::*;
 fn request(algorithm: &str) -> FitRequest {
     let columns = vec!["x".to_owned(), "y".to_owned()];
     let bounds = vec![[0.0, 1.0], [-5.0, 5.0]];
-    FitRequest::new(algorithm, columns, bounds, 3, NeighboringRelation::AddRemove)
-        .budget(Budget::pure(Epsilon::new(1.0).expect("positive")))
+    FitRequest::new(
+        algorithm,
+        columns,
+        bounds,
+        3,
+        NeighboringRelation::AddRemove,
+    )
+    .budget(Budget::pure(Epsilon::new(1.0).expect("positive")))
 }
 
 #[track_caller]
@@ -76,7 +82,10 @@ fn first_centers_must_fit() {
         init_centers: Some(Array2::zeros((2, 2))),
         ..Options::default()
     };
-    refuses(&request("dplloyd").options(options), &["3 rows of 2", "2 of 2"]);
+    refuses(
+        &request("dplloyd").options(options),
+        &["3 rows of 2", "2 of 2"],
+    );
     let options = Options {
         init_centers: Some(Array2::from_elem((3, 2), f64::NAN)),
         ..Options::default()

@@ -19,7 +19,11 @@ fn chosen_columns_come_in_their_order_and_others_are_never_parsed() {
 
 #[test]
 fn the_first_fault_is_named_by_line_and_column() {
-    let refuse = |bytes: &[u8]| layout(Policy::Refuse).parse(bytes).expect_err("must be refused");
+    let refuse = |bytes: &[u8]| {
+        layout(Policy::Refuse)
+            .parse(bytes)
+            .expect_err("must be refused")
+    };
     let at = |line, fault| BadRow { line, fault };
     assert_eq!(refuse(b"1,x,2\n1,x,two\n"), at(2, Fault::NotANumber(2)));
     assert_eq!(refuse(b"1,x,2\n,x,2\n"), at(2, Fault::Missing(0)));
