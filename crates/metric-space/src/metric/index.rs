@@ -14,6 +14,9 @@ const MAX_INDEXED_COLUMNS: usize = 6;
 /// Fewer sites are scanned.
 const MIN_INDEXED_SITES: usize = 64;
 
+/// Added to squared radii: room for squares so small that they have no full precision, for which relative room is none.
+const TINY: f64 = 1e-290;
+
 /// Sites under a metric, prepared for ball queries.
 pub struct BallIndex<'a, M> {
     metric: &'a M,
@@ -136,7 +139,7 @@ impl<'a, M: Metric> BallIndex<'a, M> {
                 let center = &mut center[..tree.picture_columns];
                 self.metric.picture(point, center);
                 tree.balls
-                    .within(center, picture_radius * picture_radius, &mut |site| {
+                    .within(center, picture_radius * picture_radius + TINY, &mut |site| {
                         let site = site as usize;
                         let distance = self.metric.distance(point, self.site(site));
                         if distance <= radius {

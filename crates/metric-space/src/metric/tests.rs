@@ -99,3 +99,17 @@ fn exponents_below_one_are_refused() {
     assert!(Power::new(0.9).is_err() && Power::new(f64::INFINITY).is_err());
     assert!(ClosureMetric::new("none", 0.0, |_: &[f64], _: &[f64]| 0.0).is_err());
 }
+
+/// Where squares have no digits left, relative room in a radius is none.
+#[test]
+fn an_index_finds_what_a_scan_finds_where_squares_vanish() {
+    let step = 1.6e-162;
+    let sites: Vec<f64> = (0..100)
+        .flat_map(|i| [f64::from(i / 10) * step, f64::from(i % 10) * step])
+        .collect();
+    let index = BallIndex::new(&Chebyshev, &sites, 2);
+    let mut found = Vec::new();
+    index.within(&[0.0, 0.0], step, |site, _| found.push(site));
+    found.sort_unstable();
+    assert_eq!(found, [0, 1, 10, 11]);
+}
