@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use workspace_tests::{replays, spending, subjects, zoo};
+use workspace_tests::{hostile, replays, spending, subjects, zoo};
 
 /// Every algorithm of the facade has neighbors here; a new one fails until it has.
 #[test]
@@ -72,5 +72,37 @@ fn read_all(folder: &Path, text: &mut String) {
         } else if path.extension().is_some_and(|ending| ending == "rs") {
             text.push_str(&fs::read_to_string(&path).expect("a source"));
         }
+    }
+}
+
+/// The committed corpora of the fuzz targets, as ordinary tests.
+#[test]
+fn hostile_bytes_are_answered_by_values_or_typed_errors() {
+    let corpora: [(&str, fn(&[u8])); 6] = [
+        ("csv", dp_cluster_cli::hostile::csv),
+        ("bounds", dp_cluster_cli::hostile::bounds),
+        ("model_json", hostile::model),
+        ("model_binary", hostile::model),
+        ("matrix", hostile::matrix),
+        ("fit", hostile::fit),
+    ];
+    for (name, target) in corpora {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
+        let mut files = 0;
+        for entry in fs::read_dir(folder).expect("a corpus").flatten() {
+            target(&fs::read(entry.path()).expect("a file"));
+            files += 1;
+        }
+        assert!(files >= 5, "{name}: {files} files");
+    }
+}
+
+/// A model that loads is one that was released: the corpus holds one in each form, and the replay above is not empty.
+#[test]
+fn the_corpora_hold_models_that_load() {
+    for name in ["model_json/model", "model_binary/model"] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
+        let model = dp_cluster::Model::load(&fs::read(file).expect("a file"));
+        assert!(model.is_ok(), "{name}: {:?}", model.err());
     }
 }

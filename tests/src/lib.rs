@@ -5,6 +5,7 @@
 pub mod attacks;
 pub mod black_box;
 pub mod door;
+pub mod hostile;
 pub mod laws;
 pub mod replays;
 pub mod spending;

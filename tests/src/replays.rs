@@ -88,7 +88,7 @@ pub fn algorithms(
             .filter(|other| other.algorithm == subject.algorithm);
         let share = pairs.div_ceil(same.count());
         let share = if quick {
-            share.div_ceil(subject.cost)
+            share.div_ceil((subject.cost / 20).max(1))
         } else {
             share
         };

@@ -8,6 +8,7 @@ use ndarray::Array2;
 mod cover;
 mod facade;
 mod lloyd;
+mod mixtures;
 mod tuples;
 
 pub(crate) use lloyd::frame as lattice_frame;
@@ -22,6 +23,7 @@ pub fn all() -> Result<Vec<Subject>, String> {
     subjects.extend(lloyd::subjects());
     subjects.extend(cover::subjects());
     subjects.extend(tuples::subjects());
+    subjects.extend(mixtures::subjects());
     Ok(subjects)
 }
 
@@ -42,7 +44,8 @@ pub struct Subject {
     pub most_rows: usize,
     /// The least share of ε that a run must use, and why where it is below 0.999.
     pub least_share: (f64, &'static str),
-    /// How much longer than a usual run it takes: it gets that many fewer pairs unless time does not matter.
+    /// How much longer than a usual run it takes: it gets that many fewer runs of the black box, and a twentieth of that many fewer
+    /// pairs where time matters.
     pub cost: usize,
     run: Box<Run>,
     theorem: Option<Box<Theorem>>,

@@ -55,7 +55,7 @@ impl Check {
         };
         match self {
             Self::Replay(prefix) => each(prefix, &|subject| {
-                replays::subject(subject, PAIRS / subject.cost, 1).map(drop)
+                replays::subject(subject, (PAIRS / subject.cost).max(10), 1).map(drop)
             }),
             Self::Ledger(prefix) => each(prefix, &spending::subject),
             Self::Law(_, check) => check(),
@@ -222,12 +222,12 @@ pub const ZOO: &[(&str, &str, Check)] = &[
     (
         "ktuple-radius-private",
         "radii from the exact histogram",
-        Check::Replay("ktuple ("),
+        Check::Replay("ktuple on groups ("),
     ),
     (
         "ktuple-delta-twice",
         "δ spent twice",
-        Check::Ledger("ktuple ("),
+        Check::Ledger("ktuple on groups ("),
     ),
     (
         "ktuple-segment-whole",
@@ -242,6 +242,9 @@ pub const ZOO: &[(&str, &str, Check)] = &[
             theorems::void_partitions_nothing,
         ),
     ),
+    ("gmm-products-unscaled", "products at the sensitivity of sums", Check::Replay("gmm learners (CoinPress")),
+    ("gmm-replace-is-add", "a replacement counted as one change", Check::Replay("gmm learners (CoinPress")),
+    ("gmm-clip-unused", "clipped copy made, raw data used", Check::Replay("gmm learners (CoinPress")),
     (
         "tuple-equal-points-passed",
         "a tuple with two equal points passed",

@@ -62,8 +62,9 @@ fn settings(name: &str) -> Option<Vec<Setting>> {
         ],
         "vote-refine" => vec![setting(2, 3, 1.0, None), setting(1, 2, 5.0, Some(12))],
         "auto" => vec![setting(2, 2, 1.0, None), setting(2, 2, 1.0, Some(12))],
-        // Audited below the facade, where the tuples can be made to agree: see `tuples`.
-        "ktuple" => vec![],
+        // One cluster needs no tuples; tuples that agree are made below the facade: see `tuples`.
+        "ktuple" => vec![setting(2, 1, 1.0, None), setting(2, 2, 40.0, None)],
+        "gmm" => vec![setting(2, 1, 1.0, None), setting(1, 2, 40.0, None)],
         // Audited below the facade, which needs sites: see `cover`.
         "maxcover" => vec![],
         _ => return None,
@@ -73,6 +74,7 @@ fn settings(name: &str) -> Option<Vec<Setting>> {
 fn cost(name: &str) -> usize {
     match name {
         "pgkm" => 20,
+        "ktuple" | "gmm" => 10,
         _ => 1,
     }
 }
@@ -148,5 +150,11 @@ fn subject(
         setting.columns,
         run,
     );
-    Ok(subject.cost(cost(name)))
+    let subject = subject.cost(cost(name)).theorem(super::tuples::probabilities);
+    let refusal = "where the answer is ⊥ the rest is not paid for";
+    Ok(match name {
+        "ktuple" if setting.clusters > 1 => subject.least_share(0.749, refusal),
+        "gmm" if setting.clusters > 1 => subject.least_share(0.499, refusal),
+        _ => subject,
+    })
 }

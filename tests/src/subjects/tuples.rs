@@ -115,9 +115,9 @@ fn means(relation: NeighboringRelation) -> Subject {
             .map_err(|error| error.to_string())
     };
     let settings = format!("PrivatekMeans, {n_blocks} blocks");
-    Subject::new("ktuple", settings, promise, 2, run)
+    Subject::new("ktuple on groups", settings, promise, 2, run)
         .most_rows(6)
-        .cost(40)
+        .cost(800)
         .least_share(
             0.749,
             "where the answer is ⊥ the refinement is not paid for",
@@ -126,7 +126,7 @@ fn means(relation: NeighboringRelation) -> Subject {
 }
 
 /// Keeping probabilities: one tuple has any other one, each of the others one that differs by at most 1/(t/2 − 2).
-fn probabilities(_: &Event, recorded: &Statistic, replayed: &Statistic) -> Result<(), String> {
+pub(super) fn probabilities(_: &Event, recorded: &Statistic, replayed: &Statistic) -> Result<(), String> {
     let (Statistic::Fractions(a), Statistic::Fractions(b)) = (recorded, replayed) else {
         return Err("no probabilities".to_owned());
     };

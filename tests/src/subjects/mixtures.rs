@@ -1,0 +1,110 @@
+//! `PrivatekGMM` on records that are easy but for those of the table, and its learners alone.
+
+use dp_audit::replay::Promise;
+use dp_core::{NeighboringRelation, Session};
+use gmm::learner::{
+    ClipAndNoise, CoinPress, CoinPressParams, GaussianLearner, KarwaVadhan, Passes, Prior, Sigmas,
+    Start, Target,
+};
+use gmm::{PrivateGmmParams, private::LearnerChoice};
+use metric_space::FramedSource;
+use ndarray::Array2;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::lloyd::frame;
+use super::{Subject, budget, promises};
+
+pub(super) fn subjects() -> Vec<Subject> {
+    let press = |start, target| -> CoinPress {
+        let params = CoinPressParams::default().start(start).target(target);
+        params.check().expect("valid parameters")
+    };
+    let mut subjects = Vec::new();
+    for relation in NeighboringRelation::ALL {
+        subjects.push(whole(relation));
+    }
+    for columns in [1, 2] {
+        subjects.extend(learner(
+            "CoinPress from radii",
+            columns,
+            press(Start::Radii, Target::Both),
+        ));
+        subjects.extend(learner(
+            "CoinPress from bounds",
+            columns,
+            press(Start::Public, Target::Both),
+        ));
+        subjects.extend(learner(
+            "CoinPress, mean",
+            columns,
+            press(Start::Radii, Target::Mean),
+        ));
+        subjects.extend(learner(
+            "CoinPress, covariance",
+            columns,
+            press(Start::Radii, Target::Covariance),
+        ));
+        subjects.extend(learner("clip and noise", columns, ClipAndNoise));
+    }
+    subjects.extend(learner("Karwa-Vadhan", 1, KarwaVadhan));
+    subjects
+}
+
+/// A learner by itself, with so large a budget that its beliefs follow single records.
+fn learner(
+    what: &'static str,
+    columns: usize,
+    learner: impl GaussianLearner + Copy + Send + 'static,
+) -> Vec<Subject> {
+    let subject = |promise: Promise| {
+        let frame = frame(columns, 12);
+        let rho = promise.budget.rho().expect("there is a delta").get();
+        let run = move |rows: &Array2<f64>, session: &mut Session<'_>| {
+            let prior = Prior {
+                centers: Array2::from_shape_fn((2, columns), |(i, _)| i as f64 - 0.4),
+                sigmas: Sigmas::of_widths(columns),
+            };
+            let source = FramedSource::new(rows, &frame);
+            learner
+                .learn(&Passes::new(&source), &prior, rho, session)
+                .map(drop)
+                .map_err(|error| error.to_string())
+        };
+        let settings = format!("{what}, d = {columns}");
+        Subject::new("gmm learners", settings, promise, columns, run)
+    };
+    promises(budget(30.0, 1e-6)).map(subject).into()
+}
+
+/// The whole algorithm: the rows of the table and two groups of records that are easy to find.
+fn whole(relation: NeighboringRelation) -> Subject {
+    let promise = Promise {
+        budget: budget(40.0, 1e-3),
+        relation,
+    };
+    let gmm = PrivateGmmParams::new(2, promise.budget)
+        .learner(LearnerChoice::default())
+        .check()
+        .expect("valid parameters");
+    let frame = frame(2, 20);
+    let n_blocks = gmm.n_blocks(&frame).expect("enough budget");
+    let mut rng = ChaCha8Rng::seed_from_u64(23);
+    let easy = Array2::from_shape_fn((12 * n_blocks, 2), |(i, _)| {
+        let place = if i % 2 == 0 { -0.6 } else { 0.6 };
+        place + rng.random_range(-0.01..0.01)
+    });
+    let run = move |rows: &Array2<f64>, session: &mut Session<'_>| {
+        let records = ndarray::concatenate(ndarray::Axis(0), &[rows.view(), easy.view()])
+            .map_err(|error| error.to_string())?;
+        let mut public = ChaCha8Rng::seed_from_u64(5);
+        gmm.fit(&FramedSource::new(&records, &frame), session, &mut public)
+            .map(drop)
+            .map_err(|error| error.to_string())
+    };
+    let settings = format!("PrivatekGMM, {n_blocks} blocks");
+    Subject::new("gmm", settings, promise, 2, run)
+        .most_rows(6)
+        .cost(40)
+        .theorem(super::tuples::probabilities)
+}
