@@ -87,7 +87,9 @@ fn hostile_bytes_are_answered_by_values_or_typed_errors() {
         ("fit", hostile::fit),
     ];
     for (name, target) in corpora {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("fuzz/corpus")
+            .join(name);
         let mut files = 0;
         for entry in fs::read_dir(folder).expect("a corpus").flatten() {
             target(&fs::read(entry.path()).expect("a file"));
@@ -101,7 +103,9 @@ fn hostile_bytes_are_answered_by_values_or_typed_errors() {
 #[test]
 fn the_corpora_hold_models_that_load() {
     for name in ["model_json/model", "model_binary/model"] {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
+        let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("fuzz/corpus")
+            .join(name);
         let model = dp_cluster::Model::load(&fs::read(file).expect("a file"));
         assert!(model.is_ok(), "{name}: {:?}", model.err());
     }

@@ -2,7 +2,9 @@
 //! value or a typed error, never a panic, and a fit never fails on what records hold.
 
 use dp_cluster::algorithm;
-use dp_cluster::{FitRequest, Model, NeighboringRelation, Options, Synopsis, fit as fit_request, plan};
+use dp_cluster::{
+    FitRequest, Model, NeighboringRelation, Options, Synopsis, fit as fit_request, plan,
+};
 use dp_core::rng::InsecureSeededRng;
 use metric_space::{BoxDomain, Domain, MatrixMetric, Metric};
 use ndarray::Array2;
@@ -22,10 +24,15 @@ pub fn model(bytes: &[u8]) {
         let binary = model.to_binary().expect("a loaded model has a binary form");
         assert_eq!(Model::load(json.as_bytes()).as_ref(), Ok(&model));
         assert_eq!(Model::load(&binary).as_ref(), Ok(&model));
-        assert_eq!(model.centers_array().ncols() * model.n_clusters(), model.centers_array().len());
+        assert_eq!(
+            model.centers_array().ncols() * model.n_clusters(),
+            model.centers_array().len()
+        );
     }
     if let Ok(synopsis) = Synopsis::load(bytes) {
-        let json = synopsis.to_json().expect("a loaded synopsis has a form in JSON");
+        let json = synopsis
+            .to_json()
+            .expect("a loaded synopsis has a form in JSON");
         assert_eq!(Synopsis::load(json.as_bytes()).as_ref(), Ok(&synopsis));
     }
 }
@@ -37,10 +44,17 @@ pub fn model(bytes: &[u8]) {
 /// If it does not: that is what is looked for.
 pub fn matrix(bytes: &[u8]) {
     let numbers = floats(bytes);
-    let side = (1..=64_usize).take_while(|side| side * side <= numbers.len()).last().unwrap_or(0);
+    let side = (1..=64_usize)
+        .take_while(|side| side * side <= numbers.len())
+        .last()
+        .unwrap_or(0);
     let entries = numbers[..side * side].to_vec();
-    let Ok(entries) = Array2::from_shape_vec((side, side), entries) else { return };
-    let Ok(metric) = MatrixMetric::new(entries) else { return };
+    let Ok(entries) = Array2::from_shape_vec((side, side), entries) else {
+        return;
+    };
+    let Ok(metric) = MatrixMetric::new(entries) else {
+        return;
+    };
     // Finds or does not find a broken triangle; either is an answer.
     let _ = metric.check_triangles();
     let domain = Domain::from(BoxDomain::new(vec![0.0], vec![side as f64]).expect("in order"));
@@ -62,8 +76,14 @@ pub fn matrix(bytes: &[u8]) {
 ///
 /// If a request that was accepted fails, or releases a center outside of its bounds: that is what is looked for.
 pub fn fit(bytes: &[u8]) {
-    let Some((head, rest)) = bytes.split_at_checked(5) else { return };
-    let names: Vec<&str> = algorithm::all().map(|a| a.facts()).filter(|facts| facts.private).map(|facts| facts.name).collect();
+    let Some((head, rest)) = bytes.split_at_checked(5) else {
+        return;
+    };
+    let names: Vec<&str> = algorithm::all()
+        .map(|a| a.facts())
+        .filter(|facts| facts.private)
+        .map(|facts| facts.name)
+        .collect();
     let name = names[usize::from(head[0]) % names.len()];
     let (clusters, columns) = (usize::from(head[1] % 6), usize::from(head[2] % 4));
     let relation = NeighboringRelation::ALL[usize::from(head[3] % 2)];
@@ -89,11 +109,17 @@ pub fn fit(bytes: &[u8]) {
     let fitted = fit_request(&request, &records, &mut noise, &mut public)
         .unwrap_or_else(|error| panic!("{name} failed on data: {error}"));
     for &x in &fitted.model.centers_array() {
-        assert!((lo..=hi).contains(&x), "{name} released {x} outside of [{lo}, {hi}]");
+        assert!(
+            (lo..=hi).contains(&x),
+            "{name} released {x} outside of [{lo}, {hi}]"
+        );
     }
 }
 
 fn floats(bytes: &[u8]) -> Vec<f64> {
     let (numbers, _) = bytes.as_chunks::<8>();
-    numbers.iter().map(|&number| f64::from_le_bytes(number)).collect()
+    numbers
+        .iter()
+        .map(|&number| f64::from_le_bytes(number))
+        .collect()
 }

@@ -251,12 +251,12 @@ pub fn segment() -> Check {
 pub fn void_partitions_nothing() -> Check {
     let centers =
         PrivateKNoisyCenters::new(100.0, 0.05, NoisyComposition::default()).map_err(text)?;
-    let n = needed(&centers, 4.0)?;
+    let n = needed(&centers, 1.0)?;
     let mut tuples = Tuples::new(2, 1, Lattice::default());
     for _ in 0..n {
         tuples.push_void();
     }
-    let calls = calls(&centers, &tuples, 4.0)?;
+    let calls = calls(&centers, &tuples, 1.0)?;
     let outside = calls.iter().find(|call| {
         call.event.parameters.get("purpose")
             == Some(&Value::Text("tuples outside of the balls".to_owned()))

@@ -29,8 +29,8 @@ impl Check {
     #[must_use]
     pub fn name(self) -> String {
         match self {
-            Self::Replay(subject) => format!("replay of {subject}"),
-            Self::Ledger(subject) => format!("ledger law of {subject}"),
+            Self::Replay(subject) => format!("replay of {}", subject.trim_end_matches(" (")),
+            Self::Ledger(subject) => format!("ledger law of {}", subject.trim_end_matches(" (")),
             Self::Law(name, _) => name.to_owned(),
         }
     }
@@ -242,9 +242,21 @@ pub const ZOO: &[(&str, &str, Check)] = &[
             theorems::void_partitions_nothing,
         ),
     ),
-    ("gmm-products-unscaled", "products at the sensitivity of sums", Check::Replay("gmm learners (CoinPress")),
-    ("gmm-replace-is-add", "a replacement counted as one change", Check::Replay("gmm learners (CoinPress")),
-    ("gmm-clip-unused", "clipped copy made, raw data used", Check::Replay("gmm learners (CoinPress")),
+    (
+        "gmm-products-unscaled",
+        "products at the sensitivity of sums",
+        Check::Replay("gmm learners (CoinPress"),
+    ),
+    (
+        "gmm-replace-is-add",
+        "a replacement counted as one change",
+        Check::Replay("gmm learners (CoinPress"),
+    ),
+    (
+        "gmm-clip-unused",
+        "clipped copy made, raw data used",
+        Check::Replay("gmm learners (CoinPress"),
+    ),
     (
         "tuple-equal-points-passed",
         "a tuple with two equal points passed",

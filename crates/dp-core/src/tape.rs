@@ -379,8 +379,9 @@ fn steps_cover(sensitivity: Sensitivity, recorded: &[(u64, i64)], replayed: &[(u
     a.is_none() && b.is_none() && sensitivity.covers(&first, &second)
 }
 
-/// The recorded output as this data set sees it: coins move with the records they belong to, and a coin that
-/// cannot fall here as it fell there falls as it must.
+/// The recorded output as this data set sees it: coins move with the records they belong to, and one that cannot show heads here shows
+/// tails. One that must show heads here is left as it fell: theorems of filters change coins one at a time and pay for each, so
+/// what comes after is compared on the same kept set, but for records that cannot be kept.
 fn align(output: &Output, statistic: &Statistic, edit: Edit) -> Output {
     let (Output::Coins(coins), Statistic::Fractions(fractions)) = (output, statistic) else {
         return output.clone();
@@ -401,8 +402,8 @@ fn align(output: &Output, statistic: &Statistic, edit: Edit) -> Output {
         }
         _ => {}
     }
-    for (coin, &(numerator, denominator)) in coins.iter_mut().zip(fractions) {
-        *coin = (*coin && numerator > 0) || numerator >= denominator;
+    for (coin, &(numerator, _)) in coins.iter_mut().zip(fractions) {
+        *coin = *coin && numerator > 0;
     }
     Output::Coins(coins)
 }

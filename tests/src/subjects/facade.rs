@@ -150,7 +150,9 @@ fn subject(
         setting.columns,
         run,
     );
-    let subject = subject.cost(cost(name)).theorem(super::tuples::probabilities);
+    let subject = subject
+        .cost(cost(name))
+        .theorem(super::tuples::probabilities);
     let refusal = "where the answer is ⊥ the rest is not paid for";
     Ok(match name {
         "ktuple" if setting.clusters > 1 => subject.least_share(0.749, refusal),

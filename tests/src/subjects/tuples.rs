@@ -65,14 +65,21 @@ fn aggregator(
     let run = move |rows: &Array2<f64>, session: &mut Session<'_>| {
         let mut tuples = Tuples::new(points, 2, shape.lattice);
         for row in rows.outer_iter() {
-            let row = row.to_vec();
+            let mut row = row.to_vec();
+            // Rows that begin with a positive number become tuples that agree, more or less: a replaced tuple may be one that is kept.
+            if row.first().is_some_and(|&x| x > 0.0) {
+                for (i, x) in row.iter_mut().enumerate() {
+                    let near = if x.is_nan() { 0.0 } else { x.clamp(-1.0, 1.0) };
+                    *x = place(i / 2) + 0.02 * near;
+                }
+            }
             let tuple = ArrayView2::from_shape((points, 2), &row);
             tuples.push(tuple.map_err(|error| error.to_string())?);
         }
         let mut rng = ChaCha8Rng::seed_from_u64(17);
         for _ in 0..agreeing {
             let tuple = Array2::from_shape_fn((points, 2), |(i, _)| {
-                0.6 - 1.2 * i as f64 + rng.random_range(-0.01..0.01)
+                place(i) + rng.random_range(-0.01..0.01)
             });
             tuples.push(tuple.view());
         }
@@ -86,6 +93,11 @@ fn aggregator(
     Subject::new("ktuple aggregators", settings, promise, 2 * points, run)
         .cost(10)
         .theorem(probabilities)
+}
+
+/// Where point `i` of a tuple lies if it agrees with the others.
+fn place(i: usize) -> f64 {
+    0.6 - 1.2 * i as f64
 }
 
 /// The whole algorithm: the rows of the table and three groups of records that are easy to find.
@@ -126,7 +138,11 @@ fn means(relation: NeighboringRelation) -> Subject {
 }
 
 /// Keeping probabilities: one tuple has any other one, each of the others one that differs by at most 1/(t/2 − 2).
-pub(super) fn probabilities(_: &Event, recorded: &Statistic, replayed: &Statistic) -> Result<(), String> {
+pub(super) fn probabilities(
+    _: &Event,
+    recorded: &Statistic,
+    replayed: &Statistic,
+) -> Result<(), String> {
     let (Statistic::Fractions(a), Statistic::Fractions(b)) = (recorded, replayed) else {
         return Err("no probabilities".to_owned());
     };
