@@ -5,6 +5,7 @@ use crate::algorithm::Algorithm;
 mod auto;
 mod dplloyd;
 mod failure;
+mod gmm;
 mod grid;
 mod hybrid;
 mod ktuple;
@@ -34,6 +35,7 @@ pub(crate) static TABLE: &[&dyn Algorithm] = &[
     &vote_refine::VoteRefine,
     &maxcover::MaxCover,
     &ktuple::KTuple,
+    &gmm::Gmm,
     &lloyd::Lloyd,
     &sample_aggregate::Sag,
     &privgene::Gene,

@@ -7,6 +7,9 @@ use crate::model::{Model, ModelOutcome};
 use crate::request::box_domain;
 
 mod metric;
+mod mixture;
+
+pub use mixture::total_variation;
 
 /// Labels cannot be given.
 #[derive(Debug, thiserror::Error)]
@@ -37,13 +40,23 @@ impl Model {
         if let Some(name) = &self.metric {
             return Ok(metric::labeler(self, name)?);
         }
-        let domain = box_domain(&self.columns, &self.bounds)
-            .map_err(crate::model::ModelError::Columns)?;
+        let domain =
+            box_domain(&self.columns, &self.bounds).map_err(crate::model::ModelError::Columns)?;
         let centers = self.centers.iter().map(Vec::as_slice);
         let nearest = NearestScaled::new(Domain::from(domain), centers).map_err(|_| {
             crate::model::ModelError::Contradiction("centers have another number of columns")
         })?;
-        Ok(Box::new(nearest))
+        Ok(match self.mixture()? {
+            Some(mixture) => {
+                let middle = |&[lo, hi]: &[f64; 2]| lo / 2.0 + hi / 2.0;
+                Box::new(mixture::MixtureLabeler {
+                    mixture,
+                    nearest,
+                    middle: self.bounds.iter().map(middle).collect(),
+                })
+            }
+            None => Box::new(nearest),
+        })
     }
 }
 

@@ -55,7 +55,7 @@ pub mod synopsis;
 mod total;
 
 pub use algorithm::FitError;
-pub use evaluate::{evaluate, predict};
+pub use evaluate::{evaluate, predict, total_variation};
 pub use fit::{Fitted, fit};
 pub use model::{Model, ModelOutcome};
 pub use plan::{Plan, plan};
@@ -63,11 +63,12 @@ pub use request::{FitRequest, Options, RequestError};
 pub use synopsis::{Synopsis, recluster};
 pub use total::{TotalError, total_of};
 
+pub use ::maxcover::{self, candidates::Source as CandidateSource};
+pub use algorithms::{AggregatorChoice, MetricChoice, SamplingChoice};
 pub use dp_core::{
     self, Budget, Delta, Epsilon, Event, Guarantee, Ledger, NeighboringRelation, Value, rng,
 };
-pub use algorithms::{AggregatorChoice, MetricChoice, SamplingChoice};
-pub use ::maxcover::{self, candidates::Source as CandidateSource};
+pub use gmm;
 pub use ktuple;
 pub use lloyd_dp::{self, schedule::BudgetSchedule};
 pub use metric_space::{self, RecordSource, Records, SourceError};

@@ -203,18 +203,18 @@ impl GaussianMixture {
         log_sum_exp(&joint)
     }
 
+    /// Index of the component with the largest responsibility (ties to the lowest), and ln of the density, at a record.
+    #[must_use]
+    pub fn most_responsible(&self, record: &[f64]) -> (usize, f64) {
+        let mut joint = vec![0.0; self.n_components()];
+        self.log_joint(record, &mut joint);
+        (argmax(&joint), log_sum_exp(&joint))
+    }
+
     /// Index of the component with the largest responsibility, ties to the lowest index, per row.
     #[must_use]
     pub fn predict(&self, records: ArrayView2<'_, f64>) -> Vec<usize> {
-        self.per_record(records, |joint| {
-            let mut best = 0;
-            for (index, value) in joint.iter().enumerate() {
-                if *value > joint[best] {
-                    best = index;
-                }
-            }
-            best
-        })
+        self.per_record(records, argmax)
     }
 
     /// Responsibilities: shape `(n, k)`, rows with sum 1. Those of private records are private.
@@ -360,6 +360,17 @@ impl Component {
         }
         self.log_constant - 0.5 * squared
     }
+}
+
+/// Index of the largest number, ties to the lowest.
+fn argmax(values: &[f64]) -> usize {
+    let mut best = 0;
+    for (index, value) in values.iter().enumerate() {
+        if *value > values[best] {
+            best = index;
+        }
+    }
+    best
 }
 
 /// ln Σ exp(x), without overflow; −∞ for nothing.

@@ -4,8 +4,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use dp_cluster::gmm::CovarianceKind;
 use dp_cluster::lloyd_dp::grid::Starts;
-use dp_cluster::{AggregatorChoice, BudgetSchedule, CandidateSource, MetricChoice, Options, SamplingChoice};
+use dp_cluster::{
+    AggregatorChoice, BudgetSchedule, CandidateSource, MetricChoice, Options, SamplingChoice,
+};
 
 use crate::failure::Failure;
 use crate::input;
@@ -66,6 +69,38 @@ pub(crate) struct AlgorithmFlags {
     /// Where candidate centers come from when there are no sites
     #[arg(long, value_enum)]
     candidates: Option<CandidatesArg>,
+
+    /// What the covariances of a mixture may look like
+    #[arg(long, value_enum)]
+    covariance: Option<CovarianceArg>,
+
+    /// Least standard deviation of a component, in the columns' own units (default: 1/1024 of each column's width)
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    sigma_min: Option<f64>,
+
+    /// Largest standard deviation of a component, in the columns' own units (default: half of each column's width)
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    sigma_max: Option<f64>,
+}
+
+/// The names of [`CovarianceKind`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CovarianceArg {
+    Full,
+    Diagonal,
+    Spherical,
+    Tied,
+}
+
+impl From<CovarianceArg> for CovarianceKind {
+    fn from(covariance: CovarianceArg) -> Self {
+        match covariance {
+            CovarianceArg::Full => Self::Full,
+            CovarianceArg::Diagonal => Self::Diagonal,
+            CovarianceArg::Spherical => Self::Spherical,
+            CovarianceArg::Tied => Self::Tied,
+        }
+    }
 }
 
 /// A distance by name; a matrix stands in a file.
@@ -196,6 +231,9 @@ impl AlgorithmFlags {
             }),
             power: self.power,
             candidates: self.candidates.map(CandidateSource::from),
+            covariance: self.covariance.map(CovarianceKind::from),
+            sigma_min: self.sigma_min,
+            sigma_max: self.sigma_max,
         }
     }
 

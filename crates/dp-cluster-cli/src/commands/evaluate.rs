@@ -33,14 +33,24 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     if model.weights.is_some() {
         figures.push(("mean_log_likelihood", json!(evaluation.mean_log_likelihood)));
     }
+    if let Some(path) = &args.truth {
+        let distance = dp_cluster::total_variation(&model, &read_model(path)?)?;
+        let distance = distance.ok_or_else(|| {
+            Failure::usage("`--truth` needs two mixtures over the same columns".to_owned())
+        })?;
+        figures.push(("total_variation", json!(distance.value)));
+        figures.push(("total_variation_std_error", json!(distance.std_error)));
+    }
     if args.label_column.is_some() {
         figures.push(("adjusted_rand_index", json!(table.adjusted_rand_index())));
         figures.push(("f_measure", json!(table.f_measure())));
     }
     say("note: this output is not private; it is for the data holder alone");
     let text = if args.json {
-        let flat: Map<String, Value> =
-            figures.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let flat: Map<String, Value> = figures
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
         format!("{:#}\n", Value::Object(flat))
     } else {
         let rows = figures

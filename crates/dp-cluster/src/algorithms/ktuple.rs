@@ -61,7 +61,7 @@ fn failed(error: ktuple::FitError) -> FitError {
 }
 
 /// The aggregator of a request; `scale_min` is a fraction of half the widest column.
-fn aggregator(
+pub(super) fn aggregator(
     choice: AggregatorChoice,
     n_clusters: usize,
     budget: Budget,

@@ -141,6 +141,7 @@ impl Model {
         if let Some(covariances) = &self.covariances {
             length("covariances", k, covariances.len())?;
         }
+        self.mixture()?;
         if let Some(power) = self.power {
             all("power", power > 0.0 && power.is_finite())?;
         }
@@ -165,7 +166,10 @@ impl Model {
                 "a model that is not private has a guarantee",
             ));
         }
-        all("guarantee", stated.epsilon >= 0.0 && stated.epsilon.is_finite())?;
+        all(
+            "guarantee",
+            stated.epsilon >= 0.0 && stated.epsilon.is_finite(),
+        )?;
         all("guarantee", (0.0..1.0).contains(&stated.delta))?;
         let added = accountant::total(&self.ledger, stated.relation, stated.delta)
             .map_err(|_| ModelError::Ledger)?;

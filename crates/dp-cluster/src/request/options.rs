@@ -56,4 +56,10 @@ options! {
     power: f64 => "power",
     /// Where candidate centers come from when there are no sites.
     candidates: maxcover::candidates::Source => "candidates",
+    /// What the covariances of a mixture may look like.
+    covariance: gmm::CovarianceKind => "covariance",
+    /// Least standard deviation of a component, original units, in every column.
+    sigma_min: f64 => "sigma-min",
+    /// Largest standard deviation of a component, original units, in every column.
+    sigma_max: f64 => "sigma-max",
 }

@@ -1,0 +1,190 @@
+//! `gmm`: a private mixture of Gaussians around centers on which blocks agree.
+
+use std::collections::BTreeMap;
+
+use dp_core::{NeighboringRelation, Session, Value};
+use gmm::learner::Sigmas;
+use gmm::{GaussianMixture, GmmOutcome, PrivateGmm, PrivateGmmParams};
+use metric_space::{Frame, FramedSource, RecordSource};
+use rand::RngCore;
+
+use super::ktuple::aggregator;
+use crate::algorithm::{Algorithm, DeltaNeed, Facts, FitError, Outcome};
+use crate::plan::Plan;
+use crate::request::{FitRequest, RequestError};
+
+const NAME: &str = "gmm";
+
+/// Default bounds on standard deviations, as shares of a column's width.
+const LEAST_SHARE: f64 = 1.0 / 1024.0;
+const MOST_SHARE: f64 = 0.5;
+
+/// `PrivatekGMM`.
+pub(crate) struct Gmm;
+
+fn refused(error: impl std::fmt::Display) -> RequestError {
+    RequestError::Parameter {
+        parameter: NAME,
+        reason: error.to_string(),
+    }
+}
+
+fn failed(error: gmm::FitError) -> FitError {
+    match error {
+        gmm::FitError::Spend(error) => FitError::Spend(error),
+        gmm::FitError::Source(error) => FitError::Source(error),
+        other => FitError::Request(refused(other)),
+    }
+}
+
+/// Bounds on standard deviations, original units, per column.
+fn bounds(request: &FitRequest) -> Vec<[f64; 2]> {
+    let options = &request.options;
+    let of_column = |[lo, hi]: &[f64; 2]| {
+        let width = hi - lo;
+        [
+            options.sigma_min.unwrap_or(width * LEAST_SHARE),
+            options.sigma_max.unwrap_or(width * MOST_SHARE),
+        ]
+    };
+    request.bounds.iter().map(of_column).collect()
+}
+
+fn check(request: &FitRequest) -> Result<PrivateGmm, RequestError> {
+    let options = &request.options;
+    let budget = request.required_budget()?;
+    let scaled = |at: usize| -> Vec<f64> {
+        let pairs = bounds(request).into_iter().zip(&request.bounds);
+        pairs
+            .map(|(sigmas, [lo, hi])| sigmas[at] / ((hi - lo) / 2.0))
+            .collect()
+    };
+    let sigmas = Sigmas::new(scaled(0), scaled(1)).map_err(refused)?;
+    let choice = options.aggregator.unwrap_or_default();
+    let scale_min = 2.0 * LEAST_SHARE;
+    let aggregator = aggregator(choice, request.n_clusters, budget, scale_min).map_err(refused)?;
+    PrivateGmmParams::new(request.n_clusters, budget)
+        .kind(options.covariance.unwrap_or_default())
+        .sigmas(Some(sigmas))
+        .aggregator(aggregator)
+        .n_blocks(options.blocks)
+        .n_hint(request.n_hint)
+        .check()
+        .map_err(refused)
+}
+
+/// Public parameters, defaults filled in.
+fn parameters(
+    request: &FitRequest,
+    checked: &PrivateGmm,
+) -> Result<BTreeMap<String, Value>, RequestError> {
+    use ktuple::TupleAggregator;
+    let frame = request.frame()?;
+    let params = checked.params();
+    let blocks = checked.n_blocks(&frame).map_err(refused)?;
+    let bounds = bounds(request);
+    let column = |at: usize| Value::List(bounds.iter().map(|pair| pair[at].into()).collect());
+    Ok(BTreeMap::from([
+        ("covariance".into(), params.covariance_kind().name().into()),
+        ("sigma_min".into(), column(0)),
+        ("sigma_max".into(), column(1)),
+        ("aggregator".into(), params.tuple_aggregator().name().into()),
+        ("blocks".into(), (blocks as u64).into()),
+        ("labeler".into(), params.labeler_name().into()),
+        ("learner".into(), params.learner_name().into()),
+        ("lattice_bits".into(), frame.lattice().bits().into()),
+    ]))
+}
+
+/// Covariances in original units: column i was divided by half its width.
+fn original_covariances(mixture: &GaussianMixture, request: &FitRequest) -> Vec<Vec<Vec<f64>>> {
+    let halves: Vec<f64> = request
+        .bounds
+        .iter()
+        .map(|[lo, hi]| (hi - lo) / 2.0)
+        .collect();
+    let of_component = |covariance: ndarray::ArrayView2<'_, f64>| {
+        let row = |i: usize| {
+            let entries = halves.iter().enumerate();
+            entries
+                .map(|(j, half)| covariance[[i, j]] * (halves[i] * half))
+                .collect()
+        };
+        (0..halves.len()).map(row).collect()
+    };
+    mixture
+        .covariances()
+        .outer_iter()
+        .map(of_component)
+        .collect()
+}
+
+fn advice(request: &FitRequest, checked: &PrivateGmm, frame: &Frame) -> Option<String> {
+    let blocks = checked.n_blocks(frame).ok()? as u64;
+    let n = request.n_hint?;
+    Some(ktuple::planner::advice(
+        n,
+        blocks,
+        request.n_clusters,
+        frame.dimension(),
+    ))
+}
+
+impl Algorithm for Gmm {
+    fn facts(&self) -> Facts {
+        Facts {
+            name: NAME,
+            summary: "a mixture of well separated Gaussians: weights, means, covariances; refuses what is not separated",
+            private: true,
+            proof: NeighboringRelation::AddRemove,
+            delta: DeltaNeed::Required,
+            needs_size: false,
+            options: &[
+                "aggregator",
+                "blocks",
+                "covariance",
+                "sigma-min",
+                "sigma-max",
+            ],
+        }
+    }
+
+    fn plan(&self, request: &FitRequest) -> Result<Plan, RequestError> {
+        let checked = check(request)?;
+        let frame = request.frame()?;
+        let events = checked.plan(&frame, request.relation).map_err(refused)?;
+        let plan = Plan::new(events).parameters(parameters(request, &checked)?);
+        Ok(match advice(request, &checked, &frame) {
+            Some(advice) if request.n_clusters > 1 => plan.note(advice),
+            _ => plan,
+        })
+    }
+
+    fn fit(
+        &self,
+        request: &FitRequest,
+        source: &dyn RecordSource,
+        session: &mut Session<'_>,
+        public: &mut dyn RngCore,
+    ) -> Result<Outcome, FitError> {
+        let frame = request.frame()?;
+        let checked = check(request)?;
+        let outcome = checked
+            .fit(&FramedSource::new(source, &frame), session, public)
+            .map_err(failed)?;
+        let outcome = match outcome {
+            GmmOutcome::Released {
+                mixture,
+                noisy_counts,
+            } => {
+                let mut outcome =
+                    Outcome::scaled(mixture.means().clone()).noisy_counts(Some(noisy_counts));
+                outcome.own.weights = Some(mixture.weights().to_vec());
+                outcome.own.covariances = Some(original_covariances(&mixture, request));
+                outcome
+            }
+            GmmOutcome::Refused(refusal) => Outcome::refused(refusal.to_string()),
+        };
+        Ok(outcome.parameters(parameters(request, &checked)?))
+    }
+}
