@@ -127,11 +127,16 @@ pub fn epsilon_of_rho_classic(rho: f64, delta: f64) -> f64 {
     Sum::of(&[rho, 2.0 * libm::sqrt(rho * -libm::log(delta))]).up()
 }
 
-/// The largest ρ whose conversion at δ is at most ε, so that `epsilon_of_rho(rho, δ) <= ε` holds in `f64`.
+/// Floats below ρ that must fit as well: parts of ρ are rounded down and add up to a few floats less, and the last bits of the
+/// conversion do not rise evenly.
+const STEADY: u32 = 16;
+
+/// The largest ρ whose conversion at δ is at most ε, so that `epsilon_of_rho(rho, δ) <= ε` holds in `f64`, for ρ and for sums of
+/// its parts.
 ///
 /// `None` if δ = 0, for which no ρ > 0 will do.
 ///
-/// Complexity: at most 66 calls of [`epsilon_of_rho`].
+/// Complexity: about 100 calls of [`epsilon_of_rho`].
 ///
 /// ```
 /// use dp_core::{Delta, Epsilon, conversion::{epsilon_of_rho, rho_for}};
@@ -146,7 +151,16 @@ pub fn rho_for(epsilon: Epsilon, delta: Delta) -> Option<Rho> {
         return None;
     }
     let fits = |rho: f64| epsilon_of_rho(rho, delta.get()) <= epsilon.get();
-    let rho = largest_holding(f64::MIN_POSITIVE, f64::MAX, fits)?;
+    let mut rho = largest_holding(f64::MIN_POSITIVE, f64::MAX, fits)?;
+    let (mut at, mut seen) = (rho, 0);
+    while seen <= STEADY && at >= f64::MIN_POSITIVE {
+        if fits(at) {
+            seen += 1;
+        } else {
+            (rho, seen) = (at.next_down(), 0);
+        }
+        at = at.next_down();
+    }
     Rho::new(rho).ok()
 }
 

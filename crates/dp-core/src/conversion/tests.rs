@@ -19,6 +19,28 @@ fn no_delta_no_conversion() {
     assert!((delta_of_rho(f64::NAN, 1.0) - 1.0).abs() < f64::EPSILON);
 }
 
+/// Else a plan whose parts add up to a float less than ρ would be refused, as those of 2.34 and 1e-8 once were.
+#[test]
+fn sums_of_rounded_parts_fit_like_the_whole() {
+    let budgets = [
+        (2.34, 1e-8),
+        (3.09, 2e-5),
+        (3.81, 1e-7),
+        (2.45, 3e-4),
+        (0.1, 1e-5),
+    ];
+    let more = (1..100).flat_map(|i| [(0.05 * f64::from(i), 1e-6), (0.05 * f64::from(i), 1e-9)]);
+    for (epsilon, delta) in budgets.into_iter().chain(more) {
+        let unit = Epsilon::new(epsilon).expect("valid");
+        let rho = rho_for(unit, Delta::new(delta).expect("valid")).expect("delta is above 0");
+        let mut part = rho.get();
+        for _ in 0..12 {
+            assert!(epsilon_of_rho(part, delta) <= epsilon, "{epsilon}, {delta}");
+            part = part.next_down();
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn the_budget_found_backward_is_accepted_forward(
