@@ -1,6 +1,6 @@
 //! The other commands.
 
-use crate::{FIT, Place};
+use crate::{DPLLOYD, Place};
 
 fn with_model() -> Place {
     let place = Place::with_data();
@@ -69,7 +69,9 @@ fn inspect_adds_several_models_up() {
         ("2.bin", "--relation replace-one"),
         ("3.json", ""),
     ] {
-        place.run(&format!("{FIT} {flags} --out {name}")).succeeds();
+        place
+            .run(&format!("{DPLLOYD} {flags} --out {name}"))
+            .succeeds();
     }
     let one = place.run("inspect 1.json");
     one.succeeds();
@@ -100,7 +102,7 @@ fn inspect_adds_several_models_up() {
 #[test]
 fn plan_needs_public_facts_and_reads_no_data() {
     let place = Place::new();
-    let plan = "plan --clusters 3 --epsilon 1 --delta 1e-6 --n-hint 10000";
+    let plan = "plan --clusters 3 --epsilon 1 --delta 1e-6 --n-hint 10000 --algorithm dplloyd";
     place.run(plan).fails(2, &["--columns", "--dimension"]);
     place
         .run("plan --clusters 3 --epsilon 1 --dimension 2")
@@ -109,7 +111,7 @@ fn plan_needs_public_facts_and_reads_no_data() {
         .run(&format!("{plan} --dimension 0"))
         .fails(2, &["--dimension"]);
     place
-        .run(&format!("{plan} --dimension 2 --algorithm lloyd"))
+        .run(&format!("{plan} --dimension 2").replace("dplloyd", "lloyd"))
         .fails(2, &["--not-private"]);
     let by_name = place.json(&format!("{plan} --columns a,b --bounds=0,10 --json"));
     assert!(by_name["guarantee"]["epsilon"].as_f64().expect("a number") <= 1.0);
@@ -132,7 +134,7 @@ fn a_plan_is_what_the_fit_then_spends() {
         "--schedule halving --iterations 4",
     ] {
         let what = format!(
-            "--clusters 2 --epsilon 1 --bounds=0,100 --columns a,b --n-hint 600 {flags} --json"
+            "--clusters 2 --epsilon 1 --bounds=0,100 --columns a,b --n-hint 600 --algorithm dplloyd {flags} --json"
         );
         let plan = place.json(&format!("plan {what}"));
         let model = place.json(&format!("fit data.csv {what}"));

@@ -1,11 +1,11 @@
 //! `fit`: what it accepts, refuses and writes.
 
-use crate::{FIT, Place};
+use crate::{DPLLOYD, FIT, Place};
 
 #[test]
 fn a_fit_says_what_it_spent_and_on_what() {
     let place = Place::with_data();
-    let run = place.run(&format!("{FIT} --delta 1e-6"));
+    let run = place.run(&format!("{DPLLOYD} --delta 1e-6"));
     run.succeeds();
     for word in [
         "center",
@@ -17,7 +17,7 @@ fn a_fit_says_what_it_spent_and_on_what() {
         assert!(run.stdout.contains(word), "{}", run.stdout);
     }
     assert!(run.stderr.contains("add-remove") && run.stderr.contains("add up"));
-    let quiet = place.run(&format!("{FIT} --quiet"));
+    let quiet = place.run(&format!("{DPLLOYD} --quiet"));
     quiet.succeeds();
     assert_eq!(quiet.stderr, "");
 }
@@ -26,7 +26,7 @@ fn a_fit_says_what_it_spent_and_on_what() {
 fn a_model_says_everything_that_was_asked_and_spent() {
     let place = Place::with_data();
     let model = place.json(&format!(
-        "{FIT} --delta 1e-6 --n-hint 600 --iterations 3 --json"
+        "{DPLLOYD} --delta 1e-6 --n-hint 600 --iterations 3 --json"
     ));
     assert_eq!(model["algorithm"], "dplloyd");
     assert_eq!(model["outcome"], "released");
@@ -93,7 +93,10 @@ fn flags_are_refused_before_the_data_is_looked_for() {
             "--algorithm lloyd --not-private --schedule uniform",
             &["--schedule", "dplloyd"],
         ),
-        ("--epsilon 1 --iterations 0", &["n_iterations"]),
+        (
+            "--epsilon 1 --algorithm dplloyd --iterations 0",
+            &["n_iterations"],
+        ),
         (
             "--epsilon 1 --relation bounded",
             &["bounded", "replace-one"],
@@ -160,7 +163,7 @@ fn bounds_are_needed_and_must_be_bounds() {
 fn a_public_start_is_read_by_name_and_must_fit() {
     let place = Place::with_data();
     place.write("start.csv", "b,a\n20,2\n80,8\n");
-    let line = format!("{FIT} --init-centers start.csv --json");
+    let line = format!("{DPLLOYD} --init-centers start.csv --json");
     let model = place.json(&line);
     assert_eq!(
         model["parameters"]["init_centers"],

@@ -40,7 +40,7 @@ fn algorithms_are_described_as_they_were() {
 #[test]
 fn a_plan_shows_the_ledger_as_it_did() {
     let line = "plan --clusters 5 --epsilon 1 --delta 1e-6 --n-hint 10000 --columns age,hours --bounds=0,100";
-    golden("plan-dplloyd.txt", line);
+    golden("plan-dplloyd.txt", &format!("{line} --algorithm dplloyd"));
     golden(
         "plan-dplloyd-paper.txt",
         &format!("{line} --algorithm dplloyd-paper --relation replace-one"),

@@ -121,6 +121,10 @@ impl Run {
 /// A fit of `data.csv` that only lacks what a test is about.
 const FIT: &str = "fit data.csv --clusters 2 --epsilon 1 --bounds=0,100 --columns a,b";
 
+/// The same by an algorithm whose settings and spends are known.
+const DPLLOYD: &str =
+    "fit data.csv --clusters 2 --epsilon 1 --bounds=0,100 --columns a,b --algorithm dplloyd";
+
 fn table(rows: usize) -> String {
     let mut table = String::from("a,b,note,class\n");
     for i in 0..rows {
