@@ -3,6 +3,7 @@
 use dp_core::rounding::split;
 use dp_core::{Budget, Delta, Epsilon, Event, NeighboringRelation, Session};
 use metric_space::{Domain, Metric, RecordSource};
+use ndarray::{Array1, Axis};
 use rand::RngCore;
 
 use crate::black_box::BlackBox;
@@ -94,6 +95,9 @@ impl ThroughCandidates {
         public: &mut dyn RngCore,
     ) -> Result<Facilities, FitError> {
         session.admit(&self.plan(session.relation(), domain.dimension())?)?;
+        // Candidates lie in the domain, so what a space refuses can be seen at a corner, before anything is spent.
+        let corner = Array1::from(domain.corners().0);
+        Space::new(metric, domain, corner.view().insert_axis(Axis(0)))?;
         let sites = self
             .candidates
             .draw(domain, source, session, &mut *public)?;

@@ -167,3 +167,26 @@ fn public_sources_fill_the_domain_and_cost_nothing() {
         Err(ParamsError::NoDelta)
     );
 }
+
+/// Squares of such distances are beyond the range of numbers: bounds are public, so that is seen before anything is spent.
+#[test]
+fn a_domain_too_wide_for_its_metric_is_refused_before_anything_is_spent() {
+    let wide = Domain::from(BoxDomain::new(vec![0.0; 2], vec![1e300; 2]).expect("valid"));
+    for source in Source::ALL {
+        let mut noise = InsecureSeededRng::new(1);
+        let mut session = Session::new(budget(), NeighboringRelation::AddRemove, &mut noise);
+        let refused = through(source).fit(
+            &Euclidean,
+            &wide,
+            &records(50, 2),
+            &FreeLloyd::default(),
+            &mut session,
+            &mut ChaCha8Rng::seed_from_u64(1),
+        );
+        assert!(matches!(
+            refused,
+            Err(FitError::Params(ParamsError::Unbounded))
+        ));
+        assert!(session.ledger().events().is_empty(), "{}", source.name());
+    }
+}
