@@ -12,3 +12,9 @@ pub mod spending;
 pub mod subjects;
 pub mod theorems;
 pub mod zoo;
+
+/// The README's examples, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+#[derive(Debug)]
+pub struct Readme;
