@@ -34,7 +34,6 @@ pub struct VoteRefineFit {
 
 impl VoteRefine {
     /// The parameters it was checked with.
-    #[must_use]
     pub const fn params(&self) -> &VoteRefineParams {
         &self.params
     }

@@ -38,7 +38,9 @@ pub(super) fn second_moments<S: LatticeSource>(
                 }
                 clip(v, radius);
                 // Division of integers rounds toward zero, which cannot lengthen the vector.
-                v.iter_mut().for_each(|x| *x /= divisor);
+                for x in v.iter_mut() {
+                    *x /= divisor;
+                }
                 let mut at = 0;
                 for (a, &x) in v.iter().enumerate() {
                     for &y in &v[a..] {

@@ -136,11 +136,12 @@ impl VoteRefineParams {
             "first-steps" => self.first_steps = Some(whole),
             "last-steps" => self.last_steps = Some(whole),
             "start" => {
-                self.start = Some(if whole == 0 {
+                let start = if whole == 0 {
                     Start::Votes
                 } else {
                     Start::Grid
-                })
+                };
+                self.start = Some(start);
             }
             "grid-bias" => self.grid_bias = value,
             "grid-share" => self.grid_share = value,

@@ -111,17 +111,16 @@ impl VoteRefineParams {
             .ok_or(ParamsError::BudgetTooSmall { steps: parts.len() })?
             .into_iter();
         let mut next = || spends.next().expect("as many spends as parts");
-        let start = match grid {
-            Some(epsilon) => StartSpends::Grid(epsilon),
-            None => {
-                let shape = ShapeSpends {
-                    reach: next(),
-                    mean: next(),
-                    radius: next(),
-                    moments: next(),
-                };
-                StartSpends::Votes(shape, (0..rules.n_rounds).map(|_| next()).collect())
-            }
+        let start = if let Some(epsilon) = grid {
+            StartSpends::Grid(epsilon)
+        } else {
+            let shape = ShapeSpends {
+                reach: next(),
+                mean: next(),
+                radius: next(),
+                moments: next(),
+            };
+            StartSpends::Votes(shape, (0..rules.n_rounds).map(|_| next()).collect())
         };
         let mut step = |_| StepSpends {
             radius: next(),

@@ -179,6 +179,8 @@ pub(super) fn cluster(
 fn shorten(moves: &mut [f64], radius: f64) {
     let length = moves.iter().map(|x| x * x).sum::<f64>().sqrt();
     if length > radius {
-        moves.iter_mut().for_each(|x| *x *= radius / length);
+        for x in moves {
+            *x *= radius / length;
+        }
     }
 }

@@ -128,11 +128,8 @@ impl VoteRefineParams {
             MOST_CANDIDATES
         };
         let wanted = (k * signal).clamp(least, most);
-        let n_candidates = if wanted < affordable {
-            wanted
-        } else {
-            affordable
-        };
+        // The least costs as much as 20 steps: never fewer.
+        let n_candidates = wanted.clamp(least, affordable.clamp(least, f64::MAX));
         let over_provision = self
             .over_provision
             .unwrap_or((signal / 60.0).clamp(2.0, 16.0));

@@ -32,7 +32,7 @@ pub(super) fn grid_start(
 /// Expected squared error of each center that was found on a synopsis, from the synopsis alone.
 ///
 /// *Noise*: a center is Σw(x − c)/Σw over its cells, and each w has the noise's variance. *Bias*: records lie anywhere in their cell, d·h²/3 from
-/// its middle for half width h, independently in about (Σw)²/Σw² cells.
+/// its middle for half width h, less by as much as errors of about (Σw)²/Σw² cells cancel where the density is smooth.
 pub(super) fn variances(synopsis: &GridSynopsis, centers: &Array2<f64>) -> Vec<f64> {
     let (cells, weights) = synopsis.weighted_cells();
     let d = cells.ncols() as f64;
@@ -41,7 +41,7 @@ pub(super) fn variances(synopsis: &GridSynopsis, centers: &Array2<f64>) -> Vec<f
     let half = 1.0 / synopsis.cells_per_axis() as f64;
     let mut sums = vec![Sums::default(); centers.nrows()];
     for (cell, weight) in cells.outer_iter().zip(weights) {
-        let nearest = nearest(centers, cell);
+        let nearest = nearest(centers, &cell.to_vec());
         if let Some((j, sq_distance)) = nearest {
             sums[j].weight += weight;
             sums[j].excess += weight * weight - noise;
@@ -65,7 +65,7 @@ struct Sums {
     spread: f64,
 }
 
-fn nearest(centers: &Array2<f64>, cell: ndarray::ArrayView1<'_, f64>) -> Option<(usize, f64)> {
+fn nearest(centers: &Array2<f64>, cell: &[f64]) -> Option<(usize, f64)> {
     let distances = centers.outer_iter().map(|center| {
         center
             .iter()
