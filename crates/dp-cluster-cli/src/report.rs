@@ -211,10 +211,25 @@ pub(crate) fn parameters(
 ) -> String {
     let mut text = String::new();
     for (name, value) in parameters {
-        text.line(format!("{name} = {value}"));
+        let shown = match value {
+            // Whoever wants a table has it in the model.
+            dp_cluster::Value::List(values) if values.len() > SHOWN_VALUES => {
+                format!("{} values", values.len())
+            }
+            dp_cluster::Value::List(values)
+                if matches!(values.first(), Some(dp_cluster::Value::List(_))) =>
+            {
+                format!("{} rows", values.len())
+            }
+            other => other.to_string(),
+        };
+        text.line(format!("{name} = {shown}"));
     }
     text
 }
+
+/// Longer lists are not printed.
+const SHOWN_VALUES: usize = 64;
 
 /// A table of two or more columns of text.
 pub(crate) fn list(header: &[&str], rows: Vec<Vec<String>>) -> String {

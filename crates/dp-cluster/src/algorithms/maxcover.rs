@@ -16,6 +16,9 @@ use crate::algorithm::{Algorithm, DeltaNeed, Facts, FitError, Outcome};
 use crate::plan::Plan;
 use crate::request::{FitRequest, RequestError, box_domain};
 
+#[cfg(test)]
+mod tests;
+
 /// Most candidates of a public source, and of a private one.
 const PUBLIC_CANDIDATES: usize = 4096;
 const PRIVATE_CANDIDATES: usize = 1024;
@@ -60,6 +63,48 @@ impl MetricChoice {
             .find(|choice| choice.name() == name)
     }
 
+    /// Refuses public places that this distance does not know: what records hold is moved into the domain, but a site or a bound
+    /// that is out of range is a mistake of whoever gave it.
+    fn check_places(
+        &self,
+        request: &FitRequest,
+        sites: Option<&Array2<f64>>,
+    ) -> Result<(), RequestError> {
+        match self {
+            Self::Haversine => {
+                let latitudes = request.bounds.first().into_iter().flatten();
+                let of_sites = sites
+                    .into_iter()
+                    .flat_map(|sites| sites.columns().into_iter().next());
+                let of_sites = of_sites.flatten();
+                match latitudes.chain(of_sites).find(|x| x.abs() > 90.0) {
+                    Some(x) => Err(refused(
+                        "metric",
+                        &format!(
+                            "haversine takes latitude and longitude in degrees, in this order, got latitude {x}"
+                        ),
+                    )),
+                    None => Ok(()),
+                }
+            }
+            Self::Matrix(distances) => {
+                let places = distances.nrows();
+                let is_place = |&&x: &&f64| x.fract() == 0.0 && x >= 0.0 && x < places as f64;
+                match sites.into_iter().flatten().find(|x| !is_place(x)) {
+                    Some(x) => Err(refused(
+                        "sites",
+                        &format!(
+                            "places are numbered 0 to {}, got {x}",
+                            places.saturating_sub(1)
+                        ),
+                    )),
+                    None => Ok(()),
+                }
+            }
+            Self::Euclidean | Self::L1 | Self::Linf => Ok(()),
+        }
+    }
+
     /// The metric itself.
     ///
     /// # Errors
@@ -100,8 +145,11 @@ impl Algorithm for MaxCover {
                 let space = Space::new(&settings.metric, &settings.domain, sites.view());
                 let space = space.map_err(|error| refused("sites", &error))?;
                 if request.n_clusters > space.n_sites() {
-                    let reason =
-                        format!("there are {} sites, fewer than clusters", space.n_sites());
+                    let reason = format!(
+                        "there are {} sites, fewer than {} clusters",
+                        space.n_sites(),
+                        request.n_clusters
+                    );
                     return Err(refused("sites", &reason));
                 }
                 let checked = settings
@@ -180,6 +228,7 @@ impl Settings {
             );
             return Err(refused("metric", &reason));
         }
+        choice.check_places(request, options.sites.as_ref())?;
         let all_places = match &choice {
             MetricChoice::Matrix(distances) => {
                 Some(Array2::from_shape_fn((distances.nrows(), 1), |(row, _)| {
