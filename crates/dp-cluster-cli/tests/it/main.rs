@@ -7,6 +7,7 @@ mod fit;
 mod golden;
 mod models;
 mod schema;
+mod sites;
 
 use std::fmt::Write as _;
 use std::fs;
