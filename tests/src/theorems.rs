@@ -10,6 +10,7 @@ use ktuple::{TupleAggregator, TupleShape, TupleSpend, Tuples};
 use lloyd_dp::dplloyd::{DpLloydParams, Noise, RadiusSchedule, Split, Sums};
 use lloyd_dp::init::Init;
 use maxcover::Rate;
+use maxcover::greedy::{Picker, SetCoverage, picks_event};
 use metric_space::{FramedSource, Lattice};
 use ndarray::{Array2, array};
 use rand::SeedableRng;
@@ -110,6 +111,27 @@ pub fn coverage_rate() -> Check {
                 })?;
             }
         }
+    }
+    Ok(())
+}
+
+/// All sets of a family are picked in the end, those too that cover no record: which sets there are is public.
+///
+/// # Errors
+///
+/// How many were picked.
+pub fn coverage_family() -> Check {
+    let budget = budget(1.0, 1e-6);
+    for private in [vec![], vec![0], vec![0, 1, 2, 3]] {
+        let mut noise = InsecureSeededRng::new(1);
+        let mut session = Session::new(budget, NeighboringRelation::AddRemove, &mut noise);
+        let picks = picks_event(Rate::Largest, budget.epsilon, budget.delta);
+        let (event, rate) = picks.ok_or("no rate")?;
+        let picker = Picker::new(&mut session, event, rate).map_err(text)?;
+        let sets = vec![vec![0, 1], vec![], vec![2], vec![2], vec![3]];
+        let mut coverage = SetCoverage::new(sets, private);
+        let picks = picker.pick(&mut session, &mut coverage, 5).len();
+        must(picks == 5, || format!("{picks} of 5 sets were picked"))?;
     }
     Ok(())
 }

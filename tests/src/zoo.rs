@@ -205,6 +205,11 @@ pub const ZOO: &[(&str, &str, Check)] = &[
         Check::Law("theorem of the rate", theorems::coverage_rate),
     ),
     (
+        "maxcover-empty-sets-dropped",
+        "sets that cover no record are left out of the family",
+        Check::Law("family of maximum coverage", theorems::coverage_family),
+    ),
+    (
         "friendly-core-half",
         "tuples kept that half do not match",
         Check::Law("friendly probabilities", theorems::friendly),

@@ -26,7 +26,7 @@ const QUICK: Effort = Effort {
     quick: true,
     draws: 200_000,
     runs: 100_000,
-    algorithm_runs: 20_000,
+    algorithm_runs: 10_000,
 };
 
 const USUAL: Effort = Effort {
