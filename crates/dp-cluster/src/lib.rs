@@ -8,8 +8,9 @@
 //!
 //! | you have | use |
 //! |---|---|
-//! | a budget with δ, a handful of columns | `dplloyd` |
-//! | a pure budget (δ = 0) | `dplloyd`, which then draws Laplace noise |
+//! | no reason to choose | `auto`, the command's default: it says what it picked and why |
+//! | four columns or more, with or without δ | `vote-refine` |
+//! | public first centers, or a schedule of your own | `dplloyd` |
 //! | two to four columns, a pure budget, or several k for one price | `grid-k`, `eug` (see [`recluster`]) |
 //! | up to a dozen columns, a pure budget | `hybrid-refine` |
 //! | many columns of which few cells are occupied, and δ | `grid-sparse` |
@@ -28,7 +29,7 @@
 //! let columns = vec!["age".to_owned()];
 //! let budget = Budget::approx(Epsilon::new(1.0)?, Delta::new(1e-6)?);
 //! let relation = NeighboringRelation::AddRemove;
-//! let request = FitRequest::new("dplloyd", columns, vec![[0.0, 100.0]], 2, relation).budget(budget);
+//! let request = FitRequest::new("auto", columns, vec![[0.0, 100.0]], 2, relation).budget(budget);
 //!
 //! let (mut noise, mut public) = (SecureRng::from_os()?, SecureRng::from_os()?);
 //! let model = fit(&request, &records, &mut noise, &mut public)?.model;

@@ -32,7 +32,7 @@ struct Choice {
     because: &'static str,
 }
 
-/// The table behind it is in `docs/benchmarks/auto.md`; it was made on synthetic data.
+/// The numbers behind it are in `docs/benchmarks.md`: the study of vote-refine, on synthetic data.
 fn choose(request: &FitRequest) -> Result<Choice, RequestError> {
     let n = request.n_hint.map(|n| n as f64);
     let d = request.dimension();
