@@ -189,3 +189,9 @@ pub(crate) fn normal_length(dimension: usize, probability: f64) -> f64 {
     let (d, log) = (dimension as f64, -libm::log(probability));
     libm::sqrt(d + 2.0 * libm::sqrt(d * log) + 2.0 * log)
 }
+
+/// Shares of a round's ρ for sums and for products.
+pub(crate) fn round_shares(dimension: usize) -> (f64, f64) {
+    let shares = round::RoundShares::balanced(dimension, normal_length(dimension, 0.1));
+    (shares.sums, shares.products)
+}

@@ -6,6 +6,7 @@
 //! | [`private`] | `PrivatekGMM`: records in, a private mixture or ⊥ out |
 //! | [`labelers`] | labels of the records of a block, means of labels: tuples |
 //! | [`learner`] | private learners of single Gaussians: CoinPress, Karwa–Vadhan, clip and noise |
+//! | [`planner`] | how many records Theorem 6.12 asks for |
 //! | [`em`] | expectation maximization without privacy: baseline and black box |
 //! | [`spd`] | symmetric positive definite matrices: projection with a public floor, Cholesky factors |
 //!
@@ -21,6 +22,7 @@ mod error;
 pub mod labelers;
 pub mod learner;
 pub mod mixture;
+pub mod planner;
 pub mod private;
 pub mod spd;
 
