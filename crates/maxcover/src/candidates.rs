@@ -3,7 +3,7 @@
 //! | source | budget | candidates |
 //! |---|---|---|
 //! | [`Source::Lattice`], [`Source::Uniform`] | none | spread over the domain: right for few columns |
-//! | [`Source::Partition`] | pure ε | middles of the cells of a halving that goes down where a noisy count says so |
+//! | [`Source::Partition`] | pure ε | middles of the cells of a halving that goes down where a noisy count says so; above 8 columns, noisy means of the cells of a halving under a random projection |
 //! | [`Source::Tree`] | pure ε | noisy means of the leaves of a tree of random hyperplanes |
 //! | [`Source::Lsh`] | (ε, δ) | noisy means of heavy cells of randomly shifted grids, fine ones first |
 //!
@@ -11,7 +11,7 @@
 //!
 //! # Source
 //!
-//! Balcan, Dick, Liang, Mou, Zhang 2017 (`Partition`, here without projection); Chang, Ghazi, Kumar, Manurangsi 2021 (`Tree`,
+//! Balcan, Dick, Liang, Mou, Zhang 2017 (`Partition`); Chang, Ghazi, Kumar, Manurangsi 2021 (`Tree`,
 //! here with shifted hyperplanes); Kaplan, Stemmer 2018 (`Lsh`).
 
 use dp_core::mechanism::{LaplaceMechanism, ThresholdMechanism};
@@ -108,6 +108,22 @@ enum Counts {
 const ROUNDS: u64 = 2;
 const GRIDS: u64 = 6;
 
+/// Records of more columns are hashed, or halved, by a projection to this many.
+const PROJECTED_COLUMNS: usize = 8;
+
+/// A candidate and the noisy number of records that it stands for.
+type Weighted = (Vec<f64>, f64);
+
+/// Candidates, shape (m, d) in original units, and what they stand for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drawn {
+    /// The candidates.
+    pub points: Array2<f64>,
+    /// Noisy numbers of records, where the source counts disjoint parts of them: a weighted coreset that was released with the
+    /// candidates. Not of `Lattice`, `Uniform` and the nested cells of `Partition` in few columns.
+    pub weights: Option<Vec<f64>>,
+}
+
 const PURPOSE_COUNTS: &str = "records per cell";
 const PURPOSE_SUMS: &str = "means of cells";
 
@@ -172,7 +188,7 @@ impl Candidates {
         };
         Ok(Some(match self.source {
             Source::Lattice | Source::Uniform => return Ok(None),
-            Source::Partition => Mechanisms {
+            Source::Partition if dimension <= PROJECTED_COLUMNS => Mechanisms {
                 counts: Counts::Laplace(LaplaceMechanism::calibrate(
                     sensitivity(1)?,
                     per_run(epsilon, self.levels())?,
@@ -180,7 +196,7 @@ impl Candidates {
                 runs: self.levels(),
                 sums: None,
             },
-            Source::Tree => Mechanisms {
+            Source::Partition | Source::Tree => Mechanisms {
                 counts: Counts::Laplace(LaplaceMechanism::calibrate(
                     sensitivity(1)?,
                     per_run(halves[0], self.levels())?,
@@ -241,7 +257,7 @@ impl Candidates {
         Ok(events)
     }
 
-    /// Draws or releases candidates in original units, at least one, inside the domain.
+    /// Draws or releases candidates in original units, at least one, inside the domain; with weights where there are any.
     ///
     /// # Privacy
     ///
@@ -262,50 +278,67 @@ impl Candidates {
         records: &S,
         session: &mut Session<'_>,
         public: &mut dyn RngCore,
-    ) -> Result<Array2<f64>, FitError> {
+    ) -> Result<Drawn, FitError> {
         let d = domain.dimension();
-        let mut rows: Vec<Vec<f64>> = match self.mechanisms(session.relation(), d)? {
-            None if self.source == Source::Lattice => lattice(domain, self.limit),
-            None => uniform(domain, self.limit, public),
-            Some(mechanisms) => {
-                session.admit(&self.plan(session.relation(), d)?)?;
-                let demand = Demand::read(records, domain)?;
-                match (&mechanisms.counts, &mechanisms.sums) {
-                    (Counts::Laplace(counts), None) => tree::partition(
-                        &demand,
-                        domain,
-                        counts,
-                        self.levels(),
-                        self.limit,
-                        session,
-                    )?,
-                    (Counts::Laplace(counts), Some(sums)) => {
-                        let spec = tree::Spec {
-                            counts,
-                            sums,
-                            levels: self.levels(),
-                            limit: self.limit,
-                        };
-                        tree::hyperplanes(&demand, domain, &spec, session, public)?
-                    }
-                    (Counts::Threshold(counts), Some(sums)) => {
-                        lsh::heavy_cells(&demand, domain, counts, sums, session, public)?
-                    }
-                    (Counts::Threshold(_), None) => Vec::new(),
-                }
-            }
+        let bare = |rows: Vec<Vec<f64>>| (rows, None);
+        let weighted = |found: Vec<Weighted>| {
+            let (rows, weights): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+            (rows, Some(weights))
         };
+        let (mut rows, mut weights): (Vec<Vec<f64>>, Option<Vec<f64>>) =
+            match self.mechanisms(session.relation(), d)? {
+                None if self.source == Source::Lattice => bare(lattice(domain, self.limit)),
+                None => bare(uniform(domain, self.limit, public)),
+                Some(mechanisms) => {
+                    session.admit(&self.plan(session.relation(), d)?)?;
+                    let demand = Demand::read(records, domain)?;
+                    match (&mechanisms.counts, &mechanisms.sums) {
+                        (Counts::Laplace(counts), None) => bare(tree::partition(
+                            &demand,
+                            domain,
+                            counts,
+                            self.levels(),
+                            self.limit,
+                            session,
+                        )?),
+                        (Counts::Laplace(counts), Some(sums)) => {
+                            let spec = tree::Spec {
+                                counts,
+                                sums,
+                                levels: self.levels(),
+                                limit: self.limit,
+                            };
+                            weighted(if self.source == Source::Tree {
+                                tree::hyperplanes(&demand, domain, &spec, session, public)?
+                            } else {
+                                let columns = PROJECTED_COLUMNS;
+                                tree::projected_partition(
+                                    &demand, domain, &spec, columns, session, public,
+                                )?
+                            })
+                        }
+                        (Counts::Threshold(counts), Some(sums)) => weighted(lsh::heavy_cells(
+                            &demand, domain, counts, sums, session, public,
+                        )?),
+                        (Counts::Threshold(_), None) => bare(Vec::new()),
+                    }
+                }
+            };
         rows.truncate(self.limit.max(1));
         if rows.is_empty() {
             // A public fallback: the middle of the domain.
             rows.push(vec![f64::NAN; d]);
+        }
+        if let Some(weights) = &mut weights {
+            weights.resize(rows.len(), 0.0);
         }
         for row in &mut rows {
             domain.clip_original(row);
         }
         let n = rows.len();
         let flat = rows.into_iter().flatten().collect();
-        Ok(Array2::from_shape_vec((n, d), flat).expect("n rows of d columns each"))
+        let points = Array2::from_shape_vec((n, d), flat).expect("n rows of d columns each");
+        Ok(Drawn { points, weights })
     }
 }
 

@@ -95,7 +95,10 @@ impl Picker {
         most: usize,
     ) -> Vec<usize> {
         let width = ScoreWidth::new(1).expect("one is a valid width");
-        let mut left = vec![1_u64; coverage.len()];
+        let mut left = dp_core::planted!(
+            "maxcover-empty-sets-dropped": coverage.scores().iter().map(|&score| u64::from(score > 0)).collect();
+            vec![1_u64; coverage.len()]
+        );
         let mut picks = Vec::with_capacity(most.min(left.len()));
         for _ in 0..most.min(left.len()) {
             let scores = Confidential::new(coverage.scores().to_vec());

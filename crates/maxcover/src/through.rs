@@ -101,7 +101,7 @@ impl ThroughCandidates {
         let sites = self
             .candidates
             .draw(domain, source, session, &mut *public)?;
-        let space = Space::new(metric, domain, sites.view())?;
+        let space = Space::new(metric, domain, sites.points.view())?;
         let mut fitted = self
             .maxcover
             .fit_any(&space, source, black_box, session, public)?;

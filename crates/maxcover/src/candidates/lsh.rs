@@ -7,12 +7,9 @@ use dp_core::{Confidential, Session};
 use metric_space::{Domain, GaussianProjection, euclidean};
 use rand::{Rng, RngCore};
 
-use super::{GRIDS, PURPOSE_COUNTS, PURPOSE_SUMS, ROUNDS, cells};
+use super::{GRIDS, PROJECTED_COLUMNS, PURPOSE_COUNTS, PURPOSE_SUMS, ROUNDS, Weighted, cells};
 use crate::coverage::Demand;
 use crate::error::FitError;
-
-/// Records of more columns are hashed by a projection to this many.
-const HASHED_COLUMNS: usize = 8;
 
 /// Means of heavy cells, fine grids first; records near a mean leave, and the rest goes on to coarser grids and further rounds.
 pub(super) fn heavy_cells(
@@ -22,7 +19,7 @@ pub(super) fn heavy_cells(
     sums: &LaplaceMechanism,
     session: &mut Session<'_>,
     public: &mut dyn RngCore,
-) -> Result<Vec<Vec<f64>>, FitError> {
+) -> Result<Vec<Weighted>, FitError> {
     let (lo, hi) = domain.corners();
     let d = lo.len();
     let diagonal = euclidean(&lo, &hi);
@@ -33,13 +30,13 @@ pub(super) fn heavy_cells(
         .collect();
     let half: Vec<f64> = lo.iter().zip(&hi).map(|(&l, &h)| (h - l) / 2.0).collect();
     let mut left = demand.indices();
-    let mut found: Vec<Vec<f64>> = Vec::new();
+    let mut found: Vec<Weighted> = Vec::new();
     for _ in 0..ROUNDS {
         for level in (1..=GRIDS).rev() {
             let side = diagonal / libm::exp2(level as f64);
-            let hashed = d.min(HASHED_COLUMNS);
+            let hashed = d.min(PROJECTED_COLUMNS);
             let projection =
-                (d > HASHED_COLUMNS).then(|| GaussianProjection::new(d, hashed, &mut *public));
+                (d > PROJECTED_COLUMNS).then(|| GaussianProjection::new(d, hashed, &mut *public));
             let shift: Vec<f64> = (0..hashed).map(|_| side * public.random::<f64>()).collect();
             let key = |i: u32| -> Vec<i64> {
                 let x = demand.point(i);
@@ -88,13 +85,13 @@ pub(super) fn heavy_cells(
                     };
                     let mut row: Vec<f64> = (0..d).map(mean).collect();
                     domain.clip_original(&mut row);
-                    found.push(row);
+                    found.push((row, count as f64));
                 }
             }
             let new = &found[before..];
             left.retain(|&i| {
                 new.iter()
-                    .all(|center| euclidean(demand.point(i), center) > side)
+                    .all(|(center, _)| euclidean(demand.point(i), center) > side)
             });
         }
     }

@@ -128,7 +128,8 @@ fn private_candidates_come_near_the_clusters() {
         let mut public = ChaCha8Rng::seed_from_u64(4);
         let found = candidates
             .draw(&domain, &records, &mut session, &mut public)
-            .expect("a release");
+            .expect("a release")
+            .points;
         for cluster in [[-1.0, 3.0], [3.0, 3.0], [3.0, -1.0]] {
             let nearest = found
                 .rows()
@@ -138,6 +139,74 @@ fn private_candidates_come_near_the_clusters() {
             assert!(nearest < 0.5, "{source:?}: {nearest} from {cluster:?}");
         }
     }
+}
+
+/// 30,000 records of `d` columns: thirds around −1, 1 and 3 in every column; and the candidates for them.
+fn drawn(source: Source, d: usize, limit: usize) -> Drawn {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let records = Array2::from_shape_fn((30_000, d), |(i, _)| {
+        [-1.0, 1.0, 3.0][i % 3] + rng.random_range(-0.2..0.2)
+    });
+    let mut noise = InsecureSeededRng::new(3);
+    let mut session = Session::new(budget(), NeighboringRelation::AddRemove, &mut noise);
+    let candidates = Candidates::new(source, budget(), limit).expect("valid");
+    let mut public = ChaCha8Rng::seed_from_u64(4);
+    candidates
+        .draw(&domain(d), &records, &mut session, &mut public)
+        .expect("a release")
+}
+
+/// The largest distance, as a mean over columns, of a cluster's middle to the nearest candidate.
+fn worst(drawn: &Drawn) -> f64 {
+    let d = drawn.points.ncols();
+    let mut worst = 0.0;
+    for middle in [-1.0, 1.0, 3.0] {
+        let away = |row: ndarray::ArrayView1<'_, f64>| {
+            metric_space::euclidean(&row.to_vec(), &vec![middle; d]) / (d as f64).sqrt()
+        };
+        let rows = drawn.points.rows().into_iter();
+        let nearest = rows
+            .map(away)
+            .fold(f64::INFINITY, |a, b| if b < a { b } else { a });
+        if nearest > worst {
+            worst = nearest;
+        }
+    }
+    worst
+}
+
+#[test]
+fn a_halving_of_many_columns_goes_through_a_projection() {
+    let drawn = drawn(Source::Partition, 20, 64);
+    // A cut at every column in turn would come to an end before it told any cluster from the next.
+    assert!(worst(&drawn) < 0.7, "{}", worst(&drawn));
+    let few = Candidates::new(Source::Partition, budget(), 64).expect("valid");
+    let events = |d| {
+        few.plan(NeighboringRelation::AddRemove, d)
+            .expect("a plan")
+            .len()
+    };
+    assert_eq!((events(8), events(9)), (1, 2), "means cost budget");
+}
+
+#[test]
+fn leaves_are_a_weighted_coreset_of_nearly_all_records() {
+    for (source, d) in [(Source::Tree, 2), (Source::Partition, 20), (Source::Lsh, 2)] {
+        let drawn = drawn(source, d, 64);
+        let weights = drawn.weights.expect("counted");
+        assert_eq!(weights.len(), drawn.points.nrows());
+        // At most 64 counts of scale below 20, and what small halves take along.
+        let all: f64 = weights.iter().sum();
+        assert!((20_000.0..32_000.0).contains(&all), "{source:?}: {all}");
+    }
+}
+
+#[test]
+fn a_tree_that_ends_early_gives_the_leaves_where_it_ended() {
+    // Twelve levels at this budget keep no node of fewer than about 1,000 records: without leaves inside there would be none.
+    let drawn = drawn(Source::Tree, 2, 4096);
+    assert!(drawn.points.nrows() > 3, "{}", drawn.points.nrows());
+    assert!(worst(&drawn) < 0.5, "{}", worst(&drawn));
 }
 
 #[test]
@@ -157,7 +226,8 @@ fn public_sources_fill_the_domain_and_cost_nothing() {
         let found = candidates
             .draw(&domain, &records(10, 3), &mut session, &mut public)
             .expect("a release");
-        assert_eq!(found.nrows(), 1000);
+        assert_eq!(found.points.nrows(), 1000);
+        assert_eq!(found.weights, None);
         assert!(session.ledger().events().is_empty());
     }
     assert!(Candidates::new(Source::Lattice, budget(), 0).is_err());

@@ -2,11 +2,11 @@
 
 use dp_core::mechanism::LaplaceMechanism;
 use dp_core::{Confidential, Session};
-use metric_space::Domain;
+use metric_space::{Domain, GaussianProjection};
 use ndarray_rand::rand_distr::StandardNormal;
 use rand::{Rng, RngCore};
 
-use super::{PURPOSE_COUNTS, PURPOSE_SUMS, cells};
+use super::{PURPOSE_COUNTS, PURPOSE_SUMS, Weighted, cells};
 use crate::coverage::Demand;
 use crate::error::FitError;
 
@@ -21,43 +21,82 @@ struct Node<T> {
 /// A box.
 type Cell = (Vec<f64>, Vec<f64>);
 
+/// On which side of a cut a record lies: a function of the record alone.
+type IsAbove = Box<dyn Fn(&[f64]) -> bool>;
+
+/// The halves of a box at the middle of its widest side, and that side with the middle.
+fn halved((lo, hi): &Cell) -> (Cell, Cell, usize, f64) {
+    let widest =
+        (0..lo.len()).max_by(|&a, &b| (hi[a] - lo[a]).total_cmp(&(hi[b] - lo[b])).then(b.cmp(&a)));
+    let j = widest.unwrap_or(0);
+    let at = f64::midpoint(lo[j], hi[j]);
+    let (mut below, mut above) = ((lo.clone(), hi.clone()), (lo.clone(), hi.clone()));
+    below.1[j] = at;
+    above.0[j] = at;
+    (below, above, j, at)
+}
+
 /// One level: cuts every node in two, counts all halves with noise, and keeps those that look occupied, the largest first.
+///
+/// Nodes of which no half is kept come back to `ended`.
 fn descend<T>(
     demand: &Demand,
     nodes: Vec<Node<T>>,
     counts: &LaplaceMechanism,
     limit: usize,
     session: &mut Session<'_>,
-    mut cut: impl FnMut(&T) -> (T, T, Box<dyn Fn(&[f64]) -> bool>),
+    ended: &mut Vec<Node<T>>,
+    mut cut: impl FnMut(&T) -> (T, T, IsAbove),
 ) -> Result<Vec<Node<T>>, FitError> {
     let mut halves = Vec::with_capacity(2 * nodes.len());
-    for node in nodes {
+    // What is left of the nodes: shapes and counts; their members are in the halves.
+    let mut whole = Vec::with_capacity(nodes.len());
+    for (parent, node) in nodes.into_iter().enumerate() {
         let (below, above, is_above) = cut(&node.shape);
         let (high, low): (Vec<u32>, Vec<u32>) = node
             .members
             .into_iter()
             .partition(|&i| is_above(demand.point(i)));
         for (members, shape) in [(low, below), (high, above)] {
-            halves.push(Node {
+            let node = Node {
                 members,
                 shape,
                 count: 0.0,
-            });
+            };
+            halves.push((parent, node));
         }
+        whole.push((node.shape, node.count));
     }
     let exact = halves
         .iter()
-        .map(|node| node.members.iter().map(|&i| demand.times(i)).sum());
+        .map(|(_, node)| node.members.iter().map(|&i| demand.times(i)).sum());
     let noisy = session.laplace(counts, PURPOSE_COUNTS, &Confidential::new(exact.collect()))?;
     // Noise alone passes with probability 1/(2·limit).
     let least = counts.scale() * libm::log(2.0 * limit as f64);
-    for (node, noisy) in halves.iter_mut().zip(noisy) {
+    for ((_, node), noisy) in halves.iter_mut().zip(noisy) {
         node.count = noisy as f64;
     }
-    halves.retain(|node| node.count >= least);
-    halves.sort_by(|a, b| b.count.total_cmp(&a.count));
-    halves.truncate(limit);
-    Ok(halves)
+    // A stable sort, so that equal counts stay in the order of the tree.
+    halves.sort_by(|(_, a), (_, b)| b.count.total_cmp(&a.count));
+    let occupied = halves.iter().take_while(|(_, node)| node.count >= least);
+    let dropped = halves.split_off(occupied.take(limit).count());
+    let mut goes_on = vec![false; whole.len()];
+    for &(parent, _) in &halves {
+        goes_on[parent] = true;
+    }
+    let mut lost: Vec<Vec<u32>> = vec![Vec::new(); whole.len()];
+    for (parent, node) in dropped {
+        lost[parent].extend(node.members);
+    }
+    let nodes = whole.into_iter().zip(lost).zip(goes_on);
+    ended.extend(nodes.filter_map(|(((shape, count), members), goes_on)| {
+        (!goes_on).then_some(Node {
+            members,
+            shape,
+            count,
+        })
+    }));
+    Ok(halves.into_iter().map(|(_, node)| node).collect())
 }
 
 fn everybody<T>(demand: &Demand, shape: T) -> Vec<Node<T>> {
@@ -87,14 +126,10 @@ pub(super) fn partition(
     let mut found = vec![middle(&root)];
     let mut nodes = everybody(demand, root);
     for _ in 0..levels {
-        nodes = descend(demand, nodes, counts, limit, session, |(lo, hi): &Cell| {
-            let widest = (0..lo.len())
-                .max_by(|&a, &b| (hi[a] - lo[a]).total_cmp(&(hi[b] - lo[b])).then(b.cmp(&a)));
-            let j = widest.unwrap_or(0);
-            let at = f64::midpoint(lo[j], hi[j]);
-            let (mut below, mut above) = ((lo.clone(), hi.clone()), (lo.clone(), hi.clone()));
-            below.1[j] = at;
-            above.0[j] = at;
+        // A box that ends is in the list already.
+        let ended = &mut Vec::new();
+        nodes = descend(demand, nodes, counts, limit, session, ended, |cell| {
+            let (below, above, j, at) = halved(cell);
             (below, above, Box::new(move |x: &[f64]| x[j] >= at))
         })?;
         found.extend(nodes.iter().map(|node| middle(&node.shape)));
@@ -103,7 +138,7 @@ pub(super) fn partition(
     Ok(found)
 }
 
-/// What a tree of hyperplanes needs.
+/// What a tree needs whose leaves give means.
 pub(super) struct Spec<'a> {
     pub(super) counts: &'a LaplaceMechanism,
     pub(super) sums: &'a LaplaceMechanism,
@@ -111,51 +146,118 @@ pub(super) struct Spec<'a> {
     pub(super) limit: usize,
 }
 
-/// Noisy means of the leaves of a tree of random hyperplanes.
-///
-/// A leaf is a node of the last level, or the last occupied node of a branch that died out.
+/// Noisy means and counts of the leaves of a tree of random hyperplanes.
 pub(super) fn hyperplanes(
     demand: &Demand,
     domain: &Domain,
     spec: &Spec<'_>,
     session: &mut Session<'_>,
     public: &mut dyn RngCore,
-) -> Result<Vec<Vec<f64>>, FitError> {
-    let (lo, hi) = domain.corners();
-    let middle: Vec<f64> = lo
-        .iter()
-        .zip(&hi)
-        .map(|(&l, &h)| f64::midpoint(l, h))
+) -> Result<Vec<Weighted>, FitError> {
+    let Extent { middle, half } = Extent::of(domain);
+    leaves(demand, domain, spec, session, (), |()| {
+        // A direction, cut at a point that is uniform in the spread of the domain along it.
+        let direction: Vec<f64> = half
+            .iter()
+            .map(|_| public.sample::<f64, _>(StandardNormal))
+            .collect();
+        let at = spread(&direction, &half) * (public.random::<f64>() * 2.0 - 1.0);
+        let middle = middle.clone();
+        let is_above = move |x: &[f64]| {
+            let along = x
+                .iter()
+                .zip(&middle)
+                .zip(&direction)
+                .map(|((x, m), g)| (x - m) * g);
+            along.sum::<f64>() >= at
+        };
+        ((), (), Box::new(is_above))
+    })
+}
+
+/// Noisy means and counts of the leaves of a halving of the domain's image under a random projection to `reduced` columns.
+pub(super) fn projected_partition(
+    demand: &Demand,
+    domain: &Domain,
+    spec: &Spec<'_>,
+    reduced: usize,
+    session: &mut Session<'_>,
+    public: &mut dyn RngCore,
+) -> Result<Vec<Weighted>, FitError> {
+    let Extent { middle, half } = Extent::of(domain);
+    let projection = GaussianProjection::new(half.len(), reduced, public);
+    let image: Vec<(f64, f64)> = projection
+        .matrix()
+        .rows()
+        .into_iter()
+        .map(|row| {
+            let row = row.to_vec();
+            let center = row.iter().zip(&middle).map(|(a, m)| a * m).sum::<f64>();
+            // Most of the domain lies within; what lies beyond belongs to the outermost boxes.
+            let spread = spread(&row, &half);
+            (center - spread, center + spread)
+        })
         .collect();
-    let half: Vec<f64> = lo.iter().zip(&hi).map(|(&l, &h)| (h - l) / 2.0).collect();
-    let mut nodes = everybody(demand, ());
-    for _ in 0..spec.levels {
-        let deeper = descend(demand, nodes, spec.counts, spec.limit, session, |()| {
-            // A direction, cut at a point that is uniform in the spread of the domain along it.
-            let direction: Vec<f64> = lo
-                .iter()
-                .map(|_| public.sample::<f64, _>(StandardNormal))
-                .collect();
-            let spread: f64 = direction
-                .iter()
-                .zip(&half)
-                .map(|(g, h)| (g * h) * (g * h))
-                .sum::<f64>()
-                .sqrt();
-            let at = spread * (public.random::<f64>() * 2.0 - 1.0);
-            let middle = middle.clone();
-            let is_above = move |x: &[f64]| {
-                let along = x
-                    .iter()
-                    .zip(&middle)
-                    .zip(&direction)
-                    .map(|((x, m), g)| (x - m) * g);
-                along.sum::<f64>() >= at
-            };
-            ((), (), Box::new(is_above))
-        })?;
-        nodes = deeper;
+    let root: Cell = image.into_iter().unzip();
+    leaves(demand, domain, spec, session, root, |cell| {
+        let (below, above, j, at) = halved(cell);
+        let direction = projection.matrix().row(j).to_vec();
+        let is_above = move |x: &[f64]| {
+            let along = x.iter().zip(&direction).map(|(x, g)| x * g);
+            along.sum::<f64>() >= at
+        };
+        (below, above, Box::new(is_above))
+    })
+}
+
+/// Length of the domain's half widths along a direction, as if they were independent.
+fn spread(direction: &[f64], half: &[f64]) -> f64 {
+    let squares = direction.iter().zip(half).map(|(g, h)| (g * h) * (g * h));
+    squares.sum::<f64>().sqrt()
+}
+
+struct Extent {
+    middle: Vec<f64>,
+    half: Vec<f64>,
+}
+
+impl Extent {
+    fn of(domain: &Domain) -> Self {
+        let (lo, hi) = domain.corners();
+        let sides = || lo.iter().zip(&hi);
+        Self {
+            middle: sides().map(|(&l, &h)| f64::midpoint(l, h)).collect(),
+            half: sides().map(|(&l, &h)| (h - l) / 2.0).collect(),
+        }
     }
+}
+
+/// Descends from `root` and releases a mean for each leaf, with its noisy count, the largest first.
+///
+/// A leaf is a node of the last level, or a node of which no half looked occupied: each record is in one leaf at most.
+fn leaves<T>(
+    demand: &Demand,
+    domain: &Domain,
+    spec: &Spec<'_>,
+    session: &mut Session<'_>,
+    root: T,
+    mut cut: impl FnMut(&T) -> (T, T, IsAbove),
+) -> Result<Vec<Weighted>, FitError> {
+    let Extent { middle, half } = Extent::of(domain);
+    let (mut nodes, mut ended) = (everybody(demand, root), Vec::new());
+    for _ in 0..spec.levels {
+        nodes = descend(
+            demand,
+            nodes,
+            spec.counts,
+            spec.limit,
+            session,
+            &mut ended,
+            &mut cut,
+        )?;
+    }
+    nodes.append(&mut ended);
+    nodes.sort_by(|a, b| b.count.total_cmp(&a.count));
     let d = demand.columns();
     let mut slot_of: Vec<Option<usize>> = vec![None; demand.len()];
     for (slot, node) in nodes.iter().enumerate() {
@@ -170,8 +272,9 @@ pub(super) fn hyperplanes(
         .iter()
         .zip(noisy.chunks_exact(d))
         .map(|(node, sums)| {
+            // The root was not counted: alone, it gives the middle of the domain.
             let mean = |j: usize| cells::original(sums[j] as f64 / node.count, middle[j], half[j]);
-            (0..d).map(mean).collect()
+            ((0..d).map(mean).collect(), node.count)
         })
         .collect())
 }
