@@ -236,5 +236,5 @@ pub fn stable_values() -> Result<(), String> {
     }
 }
 
-const LAPLACE: [i128; 8] = [0; 8];
-const GAUSSIAN: [i128; 8] = [0; 8];
+const LAPLACE: [i128; 8] = [3, 5, 5, 2, -8, -8, -5, -2];
+const GAUSSIAN: [i128; 8] = [4, -3, -10, -11, 1, 0, 10, -3];
