@@ -103,8 +103,9 @@ fn whole(relation: NeighboringRelation) -> Subject {
             .map_err(|error| error.to_string())
     };
     let settings = format!("PrivatekGMM, {n_blocks} blocks");
-    Subject::new("gmm", settings, promise, 2, run)
+    Subject::new("gmm on groups", settings, promise, 2, run)
         .most_rows(6)
-        .cost(40)
+        .cost(800)
+        .least_share(0.499, "where the answer is ⊥ the learner is not paid for")
         .theorem(super::tuples::probabilities)
 }
