@@ -59,5 +59,6 @@ fn target() -> Result<PathBuf, String> {
 fn host() -> Result<String, String> {
     let version = capture(Command::new("rustc").arg("-vV"))?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned).ok_or_else(|| "rustc names no host".to_owned())
+    host.map(str::to_owned)
+        .ok_or_else(|| "rustc names no host".to_owned())
 }

@@ -1,8 +1,8 @@
 //! The crate's errors: about parameters and public facts, never about a record's value.
 
 use dp_core::SpendError;
-use dp_core::session::SelectionError;
 use dp_core::mechanism::MechanismError;
+use dp_core::session::SelectionError;
 use metric_space::SourceError;
 
 /// Most iterations that a run may have: the budget is split over them.
@@ -82,13 +82,18 @@ pub enum ParamsError {
         got: f64,
     },
     /// A number of cells per axis that is out of range.
-    #[error("cells per axis must lie in 1..={}, got {got}", crate::grid::MAX_CELLS_PER_AXIS)]
+    #[error(
+        "cells per axis must lie in 1..={}, got {got}",
+        crate::grid::MAX_CELLS_PER_AXIS
+    )]
     CellsPerAxis {
         /// The refused number.
         got: u64,
     },
     /// A grid that would not fit in memory.
-    #[error("a grid of {cells} cells is more than the {most} that are allowed; `grid-sparse` keeps occupied cells alone")]
+    #[error(
+        "a grid of {cells} cells is more than the {most} that are allowed; `grid-sparse` keeps occupied cells alone"
+    )]
     TooManyCells {
         /// What the rule asks for.
         cells: f64,
@@ -115,7 +120,9 @@ pub enum ParamsError {
     #[error("a sparse grid needs a delta above 0")]
     NoThresholdDelta,
     /// A rule for the number of blocks is out of range.
-    #[error("the number of blocks: a power must lie in (0, 1], a factor above 0, a number in 1..=1048576, got {got}")]
+    #[error(
+        "the number of blocks: a power must lie in (0, 1], a factor above 0, a number in 1..=1048576, got {got}"
+    )]
     Blocks {
         /// The refused value.
         got: f64,

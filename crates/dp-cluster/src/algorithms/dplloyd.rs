@@ -173,7 +173,13 @@ fn plan(request: &FitRequest, base: DpLloydParams, shape: Shape) -> Result<Plan,
     if let Some(n) = request.n_hint {
         let n = n as f64;
         plan.expected_sq_error = if let (Shape::Paper, Some(epsilon)) = (shape, request.epsilon) {
-            Some(dplloyd_paper_mse(k, d, n, epsilon.get(), settings.iterations))
+            Some(dplloyd_paper_mse(
+                k,
+                d,
+                n,
+                epsilon.get(),
+                settings.iterations,
+            ))
         } else {
             // The noise of the last sums over the records of a cluster of usual size.
             let step = frame.lattice().step();

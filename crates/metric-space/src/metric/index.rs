@@ -138,14 +138,17 @@ impl<'a, M: Metric> BallIndex<'a, M> {
                 let mut center = [0.0; MAX_INDEXED_COLUMNS];
                 let center = &mut center[..tree.picture_columns];
                 self.metric.picture(point, center);
-                tree.balls
-                    .within(center, picture_radius * picture_radius + TINY, &mut |site| {
+                tree.balls.within(
+                    center,
+                    picture_radius * picture_radius + TINY,
+                    &mut |site| {
                         let site = site as usize;
                         let distance = self.metric.distance(point, self.site(site));
                         if distance <= radius {
                             visit(site, distance);
                         }
-                    });
+                    },
+                );
             }
             _ => {
                 for (i, site) in self.sites.chunks_exact(self.columns.max(1)).enumerate() {

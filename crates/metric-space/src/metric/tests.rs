@@ -7,16 +7,30 @@ use crate::BoxDomain;
 fn axioms<M: Metric>(metric: &M, a: &[f64], b: &[f64], c: &[f64], slack: f64) {
     let d = |x: &[f64], y: &[f64]| metric.distance(x, y);
     assert!(d(a, b) >= 0.0 && d(a, b).is_finite(), "{}", metric.name());
-    assert!((d(a, b) - d(b, a)).abs() <= slack, "{} is symmetric", metric.name());
+    assert!(
+        (d(a, b) - d(b, a)).abs() <= slack,
+        "{} is symmetric",
+        metric.name()
+    );
     assert!(d(a, a) <= slack, "{} of a point to itself", metric.name());
-    assert!(d(a, b) <= d(a, c) + d(c, b) + slack, "{} and the triangle", metric.name());
+    assert!(
+        d(a, b) <= d(a, c) + d(c, b) + slack,
+        "{} and the triangle",
+        metric.name()
+    );
 }
 
 fn reach_holds<M: Metric>(metric: &M, a: &[f64], b: &[f64], bound: f64) {
-    let domain = Domain::from(BoxDomain::new(vec![-bound; a.len()], vec![bound; a.len()]).expect("valid"));
-    let site = Array2::from_shape_vec((1, b.len()), b.iter().map(|x| 2.0 * x).collect()).expect("one row");
+    let domain =
+        Domain::from(BoxDomain::new(vec![-bound; a.len()], vec![bound; a.len()]).expect("valid"));
+    let site =
+        Array2::from_shape_vec((1, b.len()), b.iter().map(|x| 2.0 * x).collect()).expect("one row");
     let far = site.row(0).to_vec();
-    assert!(metric.distance(a, &far) <= metric.reach(&domain, site.view()), "{}", metric.name());
+    assert!(
+        metric.distance(a, &far) <= metric.reach(&domain, site.view()),
+        "{}",
+        metric.name()
+    );
 }
 
 proptest! {
@@ -73,7 +87,9 @@ fn distances_known_by_heart() {
     assert!((Manhattan.distance(&a, &b) - 7.0).abs() < 1e-12);
     assert!((Chebyshev.distance(&a, &b) - 4.0).abs() < 1e-12);
     assert!((Minkowski::new(2.0).expect("valid").distance(&a, &b) - 5.0).abs() < 1e-12);
-    assert!((Angular.distance(&[1.0, 0.0], &[0.0, 2.0]) - std::f64::consts::FRAC_PI_2).abs() < 1e-12);
+    assert!(
+        (Angular.distance(&[1.0, 0.0], &[0.0, 2.0]) - std::f64::consts::FRAC_PI_2).abs() < 1e-12
+    );
     // A quarter of the equator, and from pole to pole.
     let quarter = std::f64::consts::FRAC_PI_2 * EARTH_RADIUS;
     assert!((Haversine.distance(&[0.0, 0.0], &[0.0, 90.0]) - quarter).abs() < 1e-3);
@@ -83,14 +99,44 @@ fn distances_known_by_heart() {
 #[test]
 fn tables_that_hold_no_distances_are_refused() {
     let refused = |table: Array2<f64>| MatrixMetric::new(table).expect_err("refused");
-    assert!(matches!(refused(Array2::zeros((2, 3))), MetricError::NotSquare { rows: 2, columns: 3 }));
-    assert!(matches!(refused(array![[0.0, -1.0], [-1.0, 0.0]]), MetricError::Entry { row: 0, column: 1, .. }));
-    assert!(matches!(refused(array![[0.0, f64::NAN], [1.0, 0.0]]), MetricError::Entry { .. }));
-    assert!(matches!(refused(array![[1.0]]), MetricError::Diagonal { row: 0, .. }));
-    assert!(matches!(refused(array![[0.0, 2.0], [1.0, 0.0]]), MetricError::Asymmetric { .. }));
+    assert!(matches!(
+        refused(Array2::zeros((2, 3))),
+        MetricError::NotSquare {
+            rows: 2,
+            columns: 3
+        }
+    ));
+    assert!(matches!(
+        refused(array![[0.0, -1.0], [-1.0, 0.0]]),
+        MetricError::Entry {
+            row: 0,
+            column: 1,
+            ..
+        }
+    ));
+    assert!(matches!(
+        refused(array![[0.0, f64::NAN], [1.0, 0.0]]),
+        MetricError::Entry { .. }
+    ));
+    assert!(matches!(
+        refused(array![[1.0]]),
+        MetricError::Diagonal { row: 0, .. }
+    ));
+    assert!(matches!(
+        refused(array![[0.0, 2.0], [1.0, 0.0]]),
+        MetricError::Asymmetric { .. }
+    ));
     let detour = array![[0.0, 1.0, 9.0], [1.0, 0.0, 1.0], [9.0, 1.0, 0.0]];
     let table = MatrixMetric::new(detour).expect("symmetric");
-    assert!(matches!(table.check_triangles(), Err(MetricError::Triangle { from: 0, to: 2, via: 1, .. })));
+    assert!(matches!(
+        table.check_triangles(),
+        Err(MetricError::Triangle {
+            from: 0,
+            to: 2,
+            via: 1,
+            ..
+        })
+    ));
 }
 
 #[test]
