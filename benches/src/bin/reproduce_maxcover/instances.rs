@@ -4,9 +4,8 @@ use std::error::Error;
 
 use dp_core::rng::InsecureSeededRng;
 use dp_core::{Budget, Delta, Epsilon, NeighboringRelation, Session};
-use maxcover::black_box::{BlackBox, Chosen, FasterPam, Problem};
+use maxcover::black_box::BlackBox;
 use maxcover::{Facilities, MaxCoverParams, Space};
-use metric_space::metric::nearest_site;
 use metric_space::{BoxDomain, Domain, Euclidean, Power};
 use ndarray::Array2;
 use rand::{Rng, SeedableRng};
@@ -42,38 +41,6 @@ impl Instance {
             records: demand,
             sites,
             domain,
-        }
-    }
-
-    /// Sites chosen without privacy: the best of several local optima on the records themselves.
-    pub(crate) fn best_sites(
-        &self,
-        k: usize,
-        power: Power,
-        seed: u64,
-    ) -> Result<Vec<usize>, Box<dyn Error>> {
-        // Each record of a sample is moved to its nearest site for the search; what is found is costed on the records as they are.
-        let flat: Vec<f64> = self.sites.iter().copied().collect();
-        let step = (self.records.nrows() / 5000).max(1);
-        let mut weights = vec![0.0; self.sites.nrows()];
-        for record in self.records.rows().into_iter().step_by(step) {
-            weights[nearest_site(&Euclidean, &record.to_vec(), &flat, 2).0] += 1.0;
-        }
-        let problem = Problem::new(
-            &Euclidean,
-            power,
-            &flat,
-            2,
-            k,
-            weights.into_iter().enumerate(),
-        );
-        let search = FasterPam {
-            n_restarts: 10,
-            ..FasterPam::default()
-        };
-        match search.solve(&problem, &mut public(seed)) {
-            Chosen::Sites(rows) => Ok(rows),
-            Chosen::Points(_) => Err("sites were expected".into()),
         }
     }
 }

@@ -1,29 +1,38 @@
-//! `cargo xtask reproduce maxcover PART`: Table 1 of Jones, Nguyen and Nguyen (2020) as measurement.
+//! `cargo xtask reproduce maxcover [PART] [--quick] [--data DIR]`: Table 1 of Jones, Nguyen and Nguyen (2020) as measurement.
 //!
-//! * `bars`: |V| = 5,000, |D| = 100,000, k = 20: time, memory, cost against the generator's centers;
-//! * `table`: cost minus optimum against k, for Algorithm 2 and for Gupta's local search on the same instances, and against ε;
-//! * `scaling`: time over |V|, |D| and k;
+//! Without a part, all from `bounds` to `boxes`, and `real` where there is `--data`. `--quick` takes fewer instances and runs.
+//!
+//! * `bounds`: the orders of growth that the papers state;
+//! * `table`: cost minus optimum against k, for Algorithm 2 and for Gupta's local search on the same instances: slopes in log-log;
+//! * `others`: the same against ε and against |V|;
+//! * `candidates`: both on the same private candidates;
 //! * `boxes`: the black boxes, time against cost;
-//! * `clinics FOLDER`: the example of `docs/examples/clinics.md`: public sites, made-up homes, a map of the release;
-//! * `bounds`: the orders of growth that the papers state.
+//! * `real --data DIR`: Euclidean k-means through candidates on S1, Adult and Lifesci against DPLloyd and EUG;
+//! * `bars`: |V| = 5,000, |D| = 100,000, k = 20: time, memory, cost against the generator's centers;
+//! * `scaling`: time over |V|, |D| and k;
+//! * `clinics FOLDER`: the example of `docs/examples/clinics.md`: public sites, made-up homes, a map of the release.
 #![expect(
     clippy::disallowed_methods,
     reason = "a program that measures looks at the clock"
 )]
 
 mod clinics;
+#[expect(dead_code, reason = "the other half belongs to another program")]
+#[path = "../reproduce_lloyd/data.rs"]
+mod data;
 mod instances;
+mod kmeans;
+mod table;
+mod towns;
 
 use std::error::Error;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use dp_core::rng::InsecureSeededRng;
-use dp_core::{Epsilon, NeighboringRelation, Session};
-use instances::{Instance, budget, run};
+use instances::{Instance, run};
 use maxcover::black_box::{BlackBox, FasterPam, FreeLloyd, LocalSearch, Problem, Seeding};
-use maxcover::gupta::GuptaLocalSearch;
-use maxcover::{Space, cost, guarantee};
+use maxcover::{cost, guarantee};
 use metric_space::{Euclidean, Power};
 use ndarray::Axis;
 
@@ -33,34 +42,83 @@ fn say(line: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
 
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+struct Effort {
+    instances: u64,
+    runs: u64,
+}
+
 fn main() -> ExitCode {
-    let part = std::env::args().nth(1);
-    let done = match part.as_deref() {
-        Some("bars") => bars(),
-        Some("table") => table(),
-        Some("scaling") => scaling(),
-        Some("boxes") => boxes(),
-        Some("clinics") => match std::env::args().nth(2) {
-            Some(folder) => clinics::run(folder.as_ref()),
-            None => Err("usage: reproduce maxcover clinics FOLDER".into()),
-        },
-        Some("bounds") => {
-            for row in guarantee::TABLE {
-                say(&format!(
-                    "{:22} {:18} {:12} {}",
-                    row.name, row.objective, row.factor, row.additive
-                ));
-            }
-            Ok(())
-        }
-        _ => Err("usage: reproduce maxcover bars|table|scaling|boxes|bounds|clinics".into()),
-    };
-    match done {
+    match start() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             say(&format!("failed: {error}"));
             ExitCode::FAILURE
         }
+    }
+}
+
+fn start() -> Result<(), Box<dyn Error>> {
+    let (mut effort, mut folder, mut words) = (
+        Effort {
+            instances: 10,
+            runs: 5,
+        },
+        None,
+        Vec::new(),
+    );
+    let mut arguments = std::env::args().skip(1);
+    while let Some(word) = arguments.next() {
+        match word.as_str() {
+            "--quick" => {
+                effort = Effort {
+                    instances: 4,
+                    runs: 3,
+                }
+            }
+            "--data" => {
+                folder = Some(PathBuf::from(
+                    arguments.next().ok_or("--data needs a folder")?,
+                ))
+            }
+            _ => words.push(word),
+        }
+    }
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match (words.as_slice(), folder) {
+        ([], folder) => {
+            bounds();
+            table::against_k(effort)?;
+            table::against_others(effort)?;
+            kmeans::candidates(effort)?;
+            boxes()?;
+            folder.map_or(Ok(()), |folder| kmeans::real(&folder, effort))
+        }
+        (["bounds"], _) => {
+            bounds();
+            Ok(())
+        }
+        (["table"], _) => table::against_k(effort),
+        (["others"], _) => table::against_others(effort),
+        (["candidates"], _) => kmeans::candidates(effort),
+        (["boxes"], _) => boxes(),
+        (["real"], Some(folder)) => kmeans::real(&folder, effort),
+        (["bars"], _) => bars(),
+        (["scaling"], _) => scaling(),
+        (["clinics", folder], _) => clinics::run(folder.as_ref()),
+        _ => Err("usage: reproduce maxcover [bounds|table|others|candidates|boxes|real --data DIR|bars|scaling|clinics FOLDER] [--quick]".into()),
+    }
+}
+
+fn bounds() {
+    say("| who | for | factor | additive |");
+    say("|---|---|---|---|");
+    for row in guarantee::TABLE {
+        say(&format!(
+            "| {} | {} | {} | {} |",
+            row.name, row.objective, row.factor, row.additive
+        ));
     }
 }
 
@@ -94,99 +152,6 @@ fn bars() -> Result<(), Box<dyn Error>> {
         && let Some(peak) = status.lines().find(|line| line.starts_with("VmHWM"))
     {
         say(&format!("peak memory: {peak}"));
-    }
-    Ok(())
-}
-
-/// Cost minus the cost of the best known sites.
-fn excess(
-    instance: &Instance,
-    k: usize,
-    epsilon: f64,
-    seed: u64,
-) -> Result<(f64, f64), Box<dyn Error>> {
-    let (power, records) = (Power::MEDIANS, instance.records.view());
-    let at = |rows: &[usize]| {
-        cost(
-            &Euclidean,
-            power,
-            records,
-            instance.sites.select(Axis(0), rows).view(),
-        )
-    };
-    let best = at(&instance.best_sites(k, power, seed)?);
-    let ours = run(instance, k, power, epsilon, &FasterPam::default(), seed)?;
-    let ours = at(&ours.site_rows.unwrap_or_default());
-    let space = Space::new(&Euclidean, &instance.domain, instance.sites.view())?;
-    let mut noise = InsecureSeededRng::new(seed);
-    let mut session = Session::new(budget(epsilon)?, NeighboringRelation::AddRemove, &mut noise);
-    let search = GuptaLocalSearch::new(k, Epsilon::new(epsilon)?, power)?;
-    let theirs = search.fit(
-        &space,
-        &instance.records,
-        &mut session,
-        &mut instances::public(seed),
-    )?;
-    Ok((ours - best, at(&theirs) - best))
-}
-
-/// Least-squares slope with the standard error of its residuals.
-fn slope(points: &[(f64, f64)]) -> (f64, f64) {
-    let n = points.len() as f64;
-    let (mx, my) = (
-        points.iter().map(|p| p.0).sum::<f64>() / n,
-        points.iter().map(|p| p.1).sum::<f64>() / n,
-    );
-    let xx: f64 = points.iter().map(|p| (p.0 - mx) * (p.0 - mx)).sum();
-    let slope = points.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum::<f64>() / xx;
-    let residuals: f64 = points
-        .iter()
-        .map(|p| (p.1 - my - slope * (p.0 - mx)).powi(2))
-        .sum();
-    (slope, (residuals / (n - 2.0) / xx).sqrt())
-}
-
-fn table() -> Result<(), Box<dyn Error>> {
-    let (mut ours_by_k, mut theirs_by_k) = (Vec::new(), Vec::new());
-    say("additive error (cost minus best known), |V| = 150, |D| = 20,000, epsilon = 1");
-    for k in [2, 4, 8, 16] {
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        for seed in 0..5 {
-            let instance = Instance::new(150, 20_000, k, 100 + seed);
-            let (a, b) = excess(&instance, k, 1.0, seed)?;
-            for (x, list, points) in [
-                (a, &mut ours, &mut ours_by_k),
-                (b, &mut theirs, &mut theirs_by_k),
-            ] {
-                list.push(x);
-                if x > 0.0 {
-                    points.push(((k as f64).ln(), x.ln()));
-                }
-            }
-        }
-        let ((a, ea), (b, eb)) = (mean(&ours), mean(&theirs));
-        say(&format!(
-            "k = {k:3}: maximum coverage {a:9.1} ± {ea:.1}, Gupta {b:9.1} ± {eb:.1}"
-        ));
-    }
-    for (name, points) in [("maximum coverage", ours_by_k), ("Gupta", theirs_by_k)] {
-        let (slope, error) = slope(&points);
-        say(&format!(
-            "slope in log-log of {name}: {slope:.2} ± {:.2} (95 %)",
-            1.96 * error
-        ));
-    }
-    for epsilon in [0.25, 0.5, 1.0, 2.0, 4.0] {
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        for seed in 0..5 {
-            let (a, b) = excess(&Instance::new(150, 20_000, 8, 100 + seed), 8, epsilon, seed)?;
-            ours.push(a);
-            theirs.push(b);
-        }
-        let ((a, ea), (b, eb)) = (mean(&ours), mean(&theirs));
-        say(&format!(
-            "epsilon = {epsilon:4}: maximum coverage {a:9.1} ± {ea:.1}, Gupta {b:9.1} ± {eb:.1}"
-        ));
     }
     Ok(())
 }
