@@ -19,6 +19,9 @@ const NAME: &str = "gmm";
 const LEAST_SHARE: f64 = 1.0 / 1024.0;
 const MOST_SHARE: f64 = 0.5;
 
+/// Half widths of columns whose squares, as a covariance has them, are numbers with room on either side.
+const HALF_WIDTHS: std::ops::RangeInclusive<f64> = 1e-140..=1e140;
+
 /// `PrivatekGMM`.
 pub(crate) struct Gmm;
 
@@ -53,6 +56,14 @@ fn bounds(request: &FitRequest) -> Vec<[f64; 2]> {
 fn check(request: &FitRequest) -> Result<PrivateGmm, RequestError> {
     let options = &request.options;
     let budget = request.required_budget()?;
+    // Public, so that no covariance is found to be no number after it was paid for.
+    let odd = |[lo, hi]: &[f64; 2]| !HALF_WIDTHS.contains(&((hi - lo) / 2.0));
+    if let Some(column) = request.bounds.iter().position(odd) {
+        let name = request.columns.get(column).map_or("", String::as_str);
+        return Err(refused(format!(
+            "the bounds of `{name}` are too wide or too narrow for covariances, which are in squared units"
+        )));
+    }
     let scaled = |at: usize| -> Vec<f64> {
         let pairs = bounds(request).into_iter().zip(&request.bounds);
         pairs

@@ -108,3 +108,15 @@ fn an_algorithm_without_a_pure_form_says_what_to_give() {
     ));
     assert!(with_delta.check().is_ok());
 }
+
+#[test]
+fn bounds_whose_squares_are_no_numbers_are_refused_for_mixtures_before_data() {
+    for half in [1e-165, 1e160] {
+        let mut wide = request("gmm");
+        wide.delta = Delta::new(1e-6).expect("valid");
+        wide.bounds[1] = [-half, half];
+        let algorithm = wide.check().expect("fine for others");
+        let error = algorithm.plan(&wide).expect_err("no covariance there");
+        assert!(error.to_string().contains("`y`"), "{error}");
+    }
+}
