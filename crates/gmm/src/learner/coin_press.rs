@@ -135,10 +135,11 @@ impl CoinPress {
         let balanced = RoundShares::balanced(dimension, normal_length(dimension, 0.1));
         let shares = match target {
             Target::Both => balanced,
+            // Small samples are what it is for: a count that is lost in noise would lose the round.
             Target::Mean => RoundShares {
-                sums: 1.0 - balanced.counts,
+                counts: 0.15,
+                sums: 0.85,
                 products: 0.0,
-                ..balanced
             },
             Target::Covariance => RoundShares {
                 sums: 0.0,

@@ -11,7 +11,7 @@ use crate::spd;
 const TRUSTED: f64 = 0.5;
 
 /// Standard deviations that noise may have for a count to be trusted.
-const COUNT_DEVIATIONS: f64 = 4.0;
+const COUNT_DEVIATIONS: f64 = 3.0;
 
 /// Beliefs on one cluster: whitened by `whitening`, its covariance is at most about I, and its mean is within `offset` of `center`.
 #[derive(Clone, Debug)]
@@ -112,11 +112,12 @@ impl Progress {
         for ((i, j), x) in covariance.indexed_iter_mut() {
             *x -= moved[i] * moved[j];
         }
-        // Sampling, and the spectral norm of a symmetric matrix of noise: 2√d, and room for one in a thousand.
-        let eta = (d * sampling).sqrt() + 0.5 * d * sampling + noise * (2.0 * d.sqrt() + 4.0);
+        // Sampling, and the spectral norm of a symmetric matrix of noise, 2√d and some room.
+        let eta = (d * sampling).sqrt() + 0.5 * d * sampling + noise * (2.0 * d.sqrt() + 2.0);
         self.covariance = (eta < 2.0 * TRUSTED * clip * clip)
             .then(|| self.unwhitening.dot(&covariance).dot(&self.unwhitening.t()));
-        if eta < TRUSTED {
+        // Whitening pays where it makes beliefs tighter on the whole.
+        if covariance.diag().sum() / d + eta < 1.0 {
             let (inverse_root, root) = spd::roots(covariance.view(), eta);
             self.whitening = inverse_root.dot(&self.whitening);
             self.unwhitening = self.unwhitening.dot(&root);
