@@ -170,7 +170,7 @@ impl Output {
             .build_and_label((row, "ε", "log10 of the mean"))
             .append_to(poloto::header().light_theme())
             .render_string()?;
-        let name: String = row.chars().filter(|c| c.is_ascii_alphanumeric()).collect();
+        let name: String = row.chars().filter(char::is_ascii_alphanumeric).collect();
         fs::write(self.folder.join(format!("peers-{name}.svg")), svg)?;
         Ok(())
     }
