@@ -75,12 +75,12 @@ fn start() -> Result<(), Box<dyn Error>> {
                 effort = Effort {
                     instances: 4,
                     runs: 3,
-                }
+                };
             }
             "--data" => {
                 folder = Some(PathBuf::from(
                     arguments.next().ok_or("--data needs a folder")?,
-                ))
+                ));
             }
             _ => words.push(word),
         }

@@ -50,6 +50,11 @@ impl Towns {
         let mut records = Array2::zeros((n_records, 2));
         for mut record in records.rows_mut() {
             // The town of rank r is drawn with a chance that falls with r; a tenth of the people live anywhere.
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "between 0 and the number of towns"
+            )]
             let rank = (TOWNS as f64 * rng.random::<f64>().powi(2)) as usize;
             let town = towns.row(rank.min(TOWNS - 1));
             let scatter = if rng.random_bool(0.1) { 1.0 } else { 0.1 };
