@@ -78,7 +78,8 @@ fn read_all(folder: &Path, text: &mut String) {
 /// The committed corpora of the fuzz targets, as ordinary tests.
 #[test]
 fn hostile_bytes_are_answered_by_values_or_typed_errors() {
-    let corpora: [(&str, fn(&[u8])); 6] = [
+    type Target = fn(&[u8]);
+    let corpora: [(&str, Target); 6] = [
         ("csv", dp_cluster_cli::hostile::csv),
         ("bounds", dp_cluster_cli::hostile::bounds),
         ("model_json", hostile::model),

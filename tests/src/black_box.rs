@@ -302,9 +302,9 @@ fn seen(session: Session<'_>) -> Vec<i64> {
         seen.push(match &call.output {
             Output::Integers(values) => values.iter().map(|&x| coarse(x)).max().unwrap_or(0),
             Output::Keyed(values) => values.values().map(|&x| coarse(x)).max().unwrap_or(-1),
-            Output::Choice(choice) => choice.map_or(-1, |i| i as i64),
-            // Coins and what else stays private is not seen.
-            _ => 0,
+            Output::Choice(choice) => choice.map_or(-1, |i| i64::try_from(i).unwrap_or(i64::MAX)),
+            // Coins stay private: they are not seen.
+            Output::Coins(_) => 0,
         });
     }
     seen

@@ -1,6 +1,10 @@
 //! Tests that span crates; see the folders beside this file. This library holds the audits of all algorithms, which tests,
 //! the program `audit` and the fault zoo share.
 #![forbid(unsafe_code)]
+#![expect(
+    clippy::missing_panics_doc,
+    reason = "a test that cannot set itself up should panic"
+)]
 
 pub mod attacks;
 pub mod black_box;

@@ -273,7 +273,6 @@ impl IntoIterator for TablePairs {
 
 impl TablePairs {
     /// The first `count` groups.
-    #[must_use]
     pub fn take(self, count: usize) -> std::iter::Take<Groups> {
         self.into_iter().take(count)
     }
@@ -310,10 +309,11 @@ mod tests {
                     .eq(y.iter().flat_map(|row| row.iter()).map(|v| v.to_bits()))
         };
         let (at, skip_a, skip_b) = match edit {
-            Edit::Removed(at) => (at as usize, 1, 0),
-            Edit::Inserted(at) => (at as usize, 0, 1),
-            Edit::Replaced(at) => (at as usize, 1, 1),
+            Edit::Removed(at) => (at, 1, 0),
+            Edit::Inserted(at) => (at, 0, 1),
+            Edit::Replaced(at) => (at, 1, 1),
         };
+        let at = usize::try_from(at).expect("an index of a small table");
         assert!(same(&a[..at], &b[..at]) && same(&a[at + skip_a..], &b[at + skip_b..]));
     }
 

@@ -164,7 +164,7 @@ mod tests {
         let bound = L1Sensitivity::new(sensitivity).expect("valid");
         let laplace = LaplaceMechanism::calibrate(bound, epsilon).expect("valid");
         move |table, session| {
-            let n = table.len() as i64 * if twice { 2 } else { 1 };
+            let n = i64::try_from(table.len()).expect("a small table") * if twice { 2 } else { 1 };
             session.laplace(&laplace, "count", &Confidential::new(vec![n]))?;
             if !early || table.len() % 2 == 0 {
                 session.laplace(&laplace, "again", &Confidential::new(vec![n]))?;
