@@ -10,7 +10,7 @@ use crate::request::{FitRequest, Options, RequestError};
 use crate::{evaluate, fit, plan};
 
 /// A request in the square [0, 10]², or among places.
-fn request(clusters: usize, options: Options) -> FitRequest {
+fn request(clusters: usize, options: &Options) -> FitRequest {
     let is_matrix = matches!(options.metric, Some(MetricChoice::Matrix(_)));
     let columns = if is_matrix {
         vec!["place"]
@@ -57,7 +57,7 @@ fn centers_are_sites_and_their_rows_are_told_under_every_metric() {
             metric: Some(choice.clone()),
             ..Options::default()
         };
-        let model = released(&request(2, options.clone()), options, &two_towns());
+        let model = released(&request(2, &options), options, &two_towns());
         assert_eq!(model.site_rows, Some(vec![1, 3]));
         assert_eq!(model.centers, [[2.0, 2.5], [8.0, 7.5]]);
         assert_eq!(model.metric.as_deref(), Some(choice.name()));
@@ -75,7 +75,7 @@ fn a_model_of_places_knows_the_distances_of_its_centers() {
         metric: Some(MetricChoice::Matrix(distances)),
         ..Options::default()
     };
-    let mut request = request(2, options.clone());
+    let mut request = request(2, &options);
     request.bounds = vec![[0.0, 5.0]];
     let records = Array2::from_shape_fn((3000, 1), |(i, _)| if i % 3 == 0 { 1.0 } else { 4.0 });
     let model = released(&request, options, &records);
@@ -102,7 +102,7 @@ fn every_source_of_candidates_gives_centers_inside_the_bounds() {
                 power: Some(power),
                 ..Options::default()
             };
-            let request = request(3, options.clone());
+            let request = request(3, &options);
             for records in [two_towns(), Array2::zeros((0, 2))] {
                 let model = released(&request, options.clone(), &records);
                 assert_eq!(model.centers.len(), 3, "{source:?}");
@@ -120,7 +120,7 @@ fn every_source_of_candidates_gives_centers_inside_the_bounds() {
 #[test]
 fn public_mistakes_are_refused_before_a_record_is_read() {
     let refusal = |options: Options, clusters: usize, bounds: Option<[f64; 2]>| {
-        let mut request = request(clusters, options.clone());
+        let mut request = request(clusters, &options);
         if let Some(bounds) = bounds {
             request.bounds[0] = bounds;
         }
