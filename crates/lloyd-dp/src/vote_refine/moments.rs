@@ -36,7 +36,7 @@ pub(super) fn second_moments<S: LatticeSource>(
                 for (j, (x, c)) in v.iter_mut().zip(center).enumerate() {
                     *x = block.units(i, j) - c;
                 }
-                clip(v, radius);
+                dp_core::planted!("vote-refine-moments-unclipped": (); clip(v, radius));
                 // Division of integers rounds toward zero, which cannot lengthen the vector.
                 for x in v.iter_mut() {
                     *x /= divisor;

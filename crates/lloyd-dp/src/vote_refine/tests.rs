@@ -251,6 +251,34 @@ fn replay(
         .is_empty()
 }
 
+/// The twin of the replays: faults that they must see.
+#[cfg(dp_faults)]
+#[test]
+fn a_replay_sees_votes_that_count_twice_and_moments_that_are_not_clipped() {
+    // Four hundred records in the middle, one in a corner, which goes.
+    let mut records = Array2::zeros((401, 3));
+    records.row_mut(400).fill(1.0);
+    let fewer = Array2::zeros((400, 3));
+    let params = VoteRefineParams::new(3, budget(20.0, 1e-6))
+        .n_hint(Some(400))
+        .start(Start::Votes);
+    let passes = || {
+        let relation = NeighboringRelation::AddRemove;
+        replay(&params, relation, &records, &fewer, Edit::Removed(400))
+    };
+    assert!(passes());
+    for fault in [
+        "vote-refine-votes-twice",
+        "vote-refine-moments-unclipped",
+        "lloyd-clip-unused",
+    ] {
+        dp_core::faults::plant(Some(fault));
+        let seen = !passes();
+        dp_core::faults::plant(None);
+        assert!(seen, "{fault}");
+    }
+}
+
 /// Records with any floats, and which of them differs.
 fn neighbors() -> impl Strategy<Value = (Array2<f64>, usize, Vec<f64>)> {
     (1_usize..12, 1_usize..4).prop_flat_map(|(n, d)| {
