@@ -22,6 +22,10 @@ fn records(d: usize) -> Array2<f64> {
     Array2::from_shape_simple_fn((N, d), || rng.random_range(-1.0..1.0))
 }
 
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "made-up records: any f32 will do"
+)]
 fn geometry(criterion: &mut Criterion) {
     let (k, d) = (16, 16);
     let records = records(d).mapv(|x| x as f32);

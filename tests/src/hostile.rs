@@ -80,7 +80,7 @@ pub fn fit(bytes: &[u8]) {
         return;
     };
     let names: Vec<&str> = algorithm::all()
-        .map(|a| a.facts())
+        .map(algorithm::Algorithm::facts)
         .filter(|facts| facts.private)
         .map(|facts| facts.name)
         .collect();
@@ -88,7 +88,7 @@ pub fn fit(bytes: &[u8]) {
     let (clusters, columns) = (usize::from(head[1] % 6), usize::from(head[2] % 4));
     let relation = NeighboringRelation::ALL[usize::from(head[3] % 2)];
     let epsilon = [1e-3, 1.0, 50.0][usize::from(head[4] % 3)];
-    let facts = algorithm::find(name).map(|algorithm| algorithm.facts());
+    let facts = algorithm::find(name).map(algorithm::Algorithm::facts);
     let pure = facts.is_ok_and(|facts| facts.delta == algorithm::DeltaNeed::None);
     let numbers = floats(rest);
     let [lo, hi] = [0, 1].map(|i| numbers.get(i).copied().unwrap_or(i as f64));

@@ -25,19 +25,19 @@ fn main() {
     for scale in [10_u32, 1_000_000] {
         let laplace = DiscreteLaplace::new(RBig::from(scale)).expect("a scale above 0");
         study(&format!("Laplace, scale {scale}"), draws, |rng, out| {
-            laplace.fill(rng, out)
+            laplace.fill(rng, out);
         });
         let variance = RBig::from(u64::from(scale) * u64::from(scale));
         let gaussian = DiscreteGaussian::new(variance).expect("a variance above 0");
         study(&format!("Gaussian, std dev {scale}"), draws, |rng, out| {
-            gaussian.fill(rng, out)
+            gaussian.fill(rng, out);
         });
     }
 }
 
 fn study(name: &str, draws: usize, fill: impl Fn(&mut InsecureSeededRng, &mut [i128])) {
     let mut rng = InsecureSeededRng::new(1);
-    let mut warm = [0; 10_000];
+    let mut warm = vec![0; 10_000];
     fill(&mut rng, &mut warm);
 
     let single = measure(draws, 1, &mut rng, &fill, None);

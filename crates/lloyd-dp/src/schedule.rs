@@ -71,7 +71,6 @@ impl BudgetSchedule {
         let spare = epsilon - t as f64 * minimum;
         let has_spare = spare > 0.0 && spare.is_finite();
         match self {
-            Self::Uniform => uniform,
             Self::Halving => {
                 let mut weights: Vec<f64> = (1..=t).map(|i| 0.5_f64.powf(i as f64)).collect();
                 // Beyond 2^-1000 nothing is left to halve.
@@ -100,7 +99,7 @@ impl BudgetSchedule {
                 parts.extend(arithmetic(left, t - first));
                 parts.into_iter().map(|part| part + minimum).collect()
             }
-            Self::Arithmetic | Self::Trisection => uniform,
+            Self::Uniform | Self::Arithmetic | Self::Trisection => uniform,
         }
     }
 }

@@ -96,8 +96,9 @@ impl Peer {
         let answers = BufReader::new(child.stdout.take().ok_or("no output")?);
         let mut peer = Self { child, answers };
         let (k, d) = mixture.means().dim();
-        let text = |numbers: &mut dyn Iterator<Item = &f64>| -> String {
-            numbers.map(|x| format!(" {x}")).collect()
+        let text = |numbers: &mut dyn Iterator<Item = &f64>| {
+            let words: Vec<String> = numbers.map(|x| format!(" {x}")).collect();
+            words.concat()
         };
         peer.ask(&format!("case {n} {d} {k}"))?;
         peer.ask(&format!("means{}", text(&mut mixture.means().iter())))?;

@@ -75,7 +75,7 @@ impl MetricChoice {
                 let latitudes = request.bounds.first().into_iter().flatten();
                 let of_sites = sites
                     .into_iter()
-                    .flat_map(|sites| sites.columns().into_iter().next());
+                    .filter_map(|sites| sites.columns().into_iter().next());
                 let of_sites = of_sites.flatten();
                 match latitudes.chain(of_sites).find(|x| x.abs() > 90.0) {
                     Some(x) => Err(refused(

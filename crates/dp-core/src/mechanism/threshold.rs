@@ -11,7 +11,7 @@ use crate::sensitivity::L1Sensitivity;
 use crate::units::{Delta, Epsilon};
 
 /// Largest threshold.
-const MOST: f64 = 4_611_686_018_427_387_904.0;
+const MOST: f64 = (1_u64 << 62) as f64;
 
 /// Releases noisy counts of the keys that occur, and only those above a threshold: (ε, δ).
 ///

@@ -197,7 +197,7 @@ fn charged(session: &mut Session<'_>, kept: &[(u64, u64)]) -> (Vec<usize>, Vec<b
     let coins = session.filter_charged(&charge, &Confidential::new(kept.to_vec()));
     let mechanism = AdditiveMechanism::Laplace(laplace(1.0));
     let one = Sensitivity::L1(1);
-    let count = Confidential::new(vec![kept.len() as i64]);
+    let count = Confidential::new(vec![i64::try_from(kept.len()).expect("a short list")]);
     let noisy = session.add_noise_charged(&charge, &mechanism, "count", one, &count);
     (sample, coins.expose_to_data_holder(), noisy[0])
 }

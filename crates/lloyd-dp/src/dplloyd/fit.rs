@@ -27,7 +27,6 @@ struct Noisy {
 
 impl DpLloyd {
     /// The parameters it was checked with.
-    #[must_use]
     pub const fn params(&self) -> &DpLloydParams {
         &self.params
     }

@@ -58,6 +58,10 @@ pub(super) enum Spend {
 
 /// The mechanisms of one iteration.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one lives at a time, for one iteration"
+)]
 pub(super) enum Mechanisms {
     /// Counts (in lattice units) and sums as one vector.
     Joint(AdditiveMechanism),
