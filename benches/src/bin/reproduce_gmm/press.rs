@@ -107,7 +107,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
         let mut errors = [vec![], vec![], vec![], vec![]];
         for seed in 0..runs {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            let truth = Array1::from_shape_fn(d, |_| rng.random_range(-10.0..10.0));
+            let truth = Array1::from_shape_fn(d, |_| rng.random_range(-7.0..7.0));
             let records = Array2::from_shape_fn((n, d), |(_, j)| truth[j] + normal(&mut rng));
             let far = |found: &Array1<f64>| {
                 let difference = found - &truth;
@@ -118,7 +118,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
                 (1, NeighboringRelation::ReplaceOne),
                 (2, NeighboringRelation::AddRemove),
             ] {
-                let found = ours(&records, 15.0, 1.0, Target::Mean, (rho, 4), relation, seed)?.0;
+                let found = ours(&records, 10.0, 1.0, Target::Mean, (rho, 4), relation, seed)?.0;
                 errors[at].push(far(&found));
             }
             errors[3].push(far(&records.mean_axis(Axis(0)).ok_or("records")?));

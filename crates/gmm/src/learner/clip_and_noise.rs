@@ -2,7 +2,7 @@
 
 use dp_core::{Event, NeighboringRelation, Session};
 
-use super::coin_press::{f64_min, finish, run_round};
+use super::coin_press::{f64_min, finish, reach, run_round};
 use super::passes::ClusterPasses;
 use super::progress::Progress;
 use super::round::{Round, RoundShares};
@@ -49,10 +49,13 @@ impl GaussianLearner for ClipAndNoise {
         let round = Self::round(frame.dimension(), rho, session.relation())?;
         let most = prior.sigmas.most();
         let least_of_most = most.iter().copied().fold(f64::INFINITY, f64_min);
-        let offset = frame.domain().diameter_scaled() / least_of_most;
         let centers = prior.centers.outer_iter();
         let mut clusters: Vec<Progress> = centers
-            .map(|center| Progress::new(center.to_owned(), most, offset))
+            .map(|center| {
+                let center = center.to_owned();
+                let offset = reach(&center) / least_of_most;
+                Progress::new(center, most, offset)
+            })
             .collect();
         run_round(&round, passes, &mut clusters, session)?;
         Ok(finish(frame, prior, &clusters))

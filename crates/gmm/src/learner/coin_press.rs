@@ -137,8 +137,8 @@ impl CoinPress {
             Target::Both => balanced,
             // Small samples are what it is for: a count that is lost in noise would lose the round.
             Target::Mean => RoundShares {
-                counts: 0.15,
-                sums: 0.85,
+                counts: 0.06,
+                sums: 0.94,
                 products: 0.0,
             },
             Target::Covariance => RoundShares {
@@ -181,10 +181,11 @@ impl CoinPress {
         let least = |bounds: &[f64]| bounds.iter().copied().fold(f64::INFINITY, f64_min);
         let Some(release) = &noise.radii else {
             let most = prior.sigmas.most();
-            let offset = diameter / least(most);
-            return Ok(centers
-                .map(|center| Progress::new(center, most, offset))
-                .collect());
+            let begin = |center: Array1<f64>| {
+                let offset = reach(&center) / least(most);
+                Progress::new(center, most, offset)
+            };
+            return Ok(centers.map(begin).collect());
         };
         let radii = Radii::new(least(prior.sigmas.least()), diameter);
         let scales = release.run(passes, &prior.centers, &radii, session)?;
@@ -269,6 +270,15 @@ pub(super) fn finish(frame: &Frame, prior: &Prior, clusters: &[Progress]) -> Lea
         covariances: clusters.iter().map(covariance).collect(),
         noisy_counts: clusters.iter().map(|cluster| cluster.count).collect(),
     }
+}
+
+/// No record of the scaled domain, a box or the ball in it, is further from a center of the domain.
+pub(super) fn reach(center: &Array1<f64>) -> f64 {
+    center
+        .iter()
+        .map(|x| (1.0 + x.abs()) * (1.0 + x.abs()))
+        .sum::<f64>()
+        .sqrt()
 }
 
 /// The smaller of two numbers that are known to be finite.
