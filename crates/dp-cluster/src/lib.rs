@@ -14,6 +14,8 @@
 //! | two to four columns, a pure budget, or several k for one price | `grid-k`, `eug` (see [`recluster`]) |
 //! | up to a dozen columns, a pure budget | `hybrid-refine` |
 //! | many columns of which few cells are occupied, and δ | `grid-sparse` |
+//! | well separated clusters, δ, and enough records | `ktuple`: refuses instead of guessing |
+//! | the same, and weights and covariances are wanted | `gmm` |
 //! | public places to choose from, or another distance than Euclid's | `maxcover` |
 //! | results to compare with Su et al. (2016) | `dplloyd-paper` |
 //! | public data, or a yardstick | `lloyd` (not private) |

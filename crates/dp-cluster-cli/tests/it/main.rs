@@ -5,6 +5,7 @@ mod data;
 mod determinism;
 mod fit;
 mod golden;
+mod mixtures;
 mod models;
 mod schema;
 mod sites;
