@@ -1,7 +1,7 @@
 //! Bytes from anywhere, as fuzz targets and tests of the committed corpora feed them in: whatever they are, the answer is a
 //! value or a typed error, never a panic, and a fit never fails on what records hold.
 
-use dp_cluster::algorithm::{self, Algorithm};
+use dp_cluster::algorithm;
 use dp_cluster::{
     FitRequest, Model, NeighboringRelation, Options, Synopsis, fit as fit_request, plan,
 };

@@ -263,6 +263,16 @@ pub const ZOO: &[(&str, &str, Check)] = &[
         Check::Replay("gmm learners (CoinPress"),
     ),
     (
+        "vote-refine-moments-unclipped",
+        "moments of records that were not clipped",
+        Check::Replay("vote-refine"),
+    ),
+    (
+        "vote-refine-votes-twice",
+        "each record votes twice",
+        Check::Replay("vote-refine"),
+    ),
+    (
         "tuple-equal-points-passed",
         "a tuple with two equal points passed",
         Check::Law("equal points make a tuple void", theorems::equal_points),

@@ -63,12 +63,9 @@ impl Padding {
     pub fn run<T>(self, clock: &dyn Fn() -> Duration, work: impl FnOnce() -> T) -> T {
         let start = clock();
         let result = work();
-        let mut end = start.saturating_add(self.slot);
-        while clock() < end {
-            std::hint::spin_loop();
-        }
-        // The work may have taken longer than the slot, and the wait may have been interrupted: on to the end of a slot.
+        // The end of the slot in which the work ended: the first one, hardly ever a later one.
         let now = clock();
+        let mut end = start.saturating_add(self.slot);
         while end < now {
             end = end.saturating_add(self.slot);
         }
