@@ -64,11 +64,11 @@ impl Plan {
     }
 }
 
-/// Plans a request: how [`fit`](crate::fit) would spend its budget.
+/// Plans a request: how [`fit`](fn@crate::fit) would spend its budget.
 ///
 /// # Errors
 ///
-/// [`RequestError`] for whatever [`fit`](crate::fit) would refuse before reading a record.
+/// [`RequestError`] for whatever [`fit`](fn@crate::fit) would refuse before reading a record.
 pub fn plan(request: &FitRequest) -> Result<Plan, RequestError> {
     let algorithm = request.check()?;
     let plan = algorithm.plan(request)?;

@@ -60,8 +60,13 @@ fn settings(name: &str) -> Option<Vec<Setting>> {
             with(Some(3), None, setting(2, 2, 1.0, None)),
             setting(1, 2, 1.0, Some(10)),
         ],
-        "vote-refine" => vec![setting(2, 3, 1.0, None), setting(1, 2, 5.0, Some(12))],
-        "auto" => vec![setting(2, 2, 1.0, None), setting(2, 2, 1.0, Some(12))],
+        // Few columns start from a grid, nine from votes.
+        "vote-refine" => vec![
+            setting(2, 3, 1.0, None),
+            setting(1, 2, 5.0, Some(12)),
+            setting(9, 2, 5.0, Some(12)),
+        ],
+        "auto" => vec![setting(2, 2, 1.0, None), setting(9, 2, 1.0, Some(12))],
         // One cluster needs no tuples; tuples that agree are made below the facade: see `tuples`.
         "ktuple" => vec![setting(2, 1, 1.0, None), setting(2, 2, 40.0, None)],
         "gmm" => vec![setting(2, 1, 1.0, None), setting(1, 2, 40.0, None)],

@@ -72,8 +72,7 @@ impl RadiusSchedule {
 pub enum Split {
     /// Count and sums are one vector with noise of the same scale (d·r + 1)/ε: the paper.
     Joint,
-    /// The split that minimizes the predicted error of a center: see the spec of each kind of sum in
-    /// [`Split::count_share`].
+    /// The split that minimizes the predicted error of a center, by formulas in d and the kind of sum.
     Optimal,
     /// This share for the counts.
     CountShare(f64),

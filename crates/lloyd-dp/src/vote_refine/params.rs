@@ -8,7 +8,7 @@ use crate::error::{MAX_ITERATIONS, ParamsError};
 
 /// Unchecked parameters; [`check`](Self::check) turns them into a [`VoteRefine`].
 ///
-/// What is not set follows [`Rules`], which read public numbers alone.
+/// What is not set follows [`Rules`](super::Rules), which read public numbers alone.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "parameters do nothing until `check` is called"]
 pub struct VoteRefineParams {

@@ -42,7 +42,7 @@ pub(super) fn label(first: usize, winners: u64) -> u32 {
 macro_rules! simd_path {
     ($features:literal, $t:ident, [$($v:literal => $r:literal),+; $max:literal => $rmax:literal]) => {
         const LANES: usize = size_of::<Vector>() / size_of::<$t>();
-        /// Vectors in a [`Line`].
+        /// Vectors in a `Line`.
         const PER_LINE: usize = <$t as Kernel>::LANES / LANES;
 
         /// A run of vectors of centers, by pointers into the packed centers.
