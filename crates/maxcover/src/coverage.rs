@@ -81,6 +81,14 @@ impl Demand {
         self.multiplicity.len()
     }
 
+    /// Number of records: private under add-remove.
+    pub(crate) fn total(&self) -> u64 {
+        self.multiplicity
+            .iter()
+            .map(|times| times.unsigned_abs())
+            .sum()
+    }
+
     pub(crate) const fn columns(&self) -> usize {
         self.columns
     }

@@ -43,10 +43,15 @@ impl MaxCover {
         &self.params
     }
 
-    /// The number of thresholds r and the picks at each (one at the last).
+    /// The number of thresholds r and the picks at each (one at the last); `n_records` is the number of records where that is
+    /// public (under replace-one), and goes after a hint.
     #[must_use]
-    pub fn schedule<M: Metric>(&self, space: &Space<'_, M>) -> (usize, usize) {
-        let (thresholds, picks) = self.params.schedule(space);
+    pub fn schedule<M: Metric>(
+        &self,
+        space: &Space<'_, M>,
+        n_records: Option<u64>,
+    ) -> (usize, usize) {
+        let (thresholds, picks) = self.params.schedule(space, n_records);
         (thresholds.len(), picks)
     }
 
@@ -106,13 +111,14 @@ impl MaxCover {
         let relation = session.relation();
         let spends = self.params.spends(relation)?;
         session.admit(&self.plan(relation)?)?;
-        let (thresholds, most) = self.params.schedule(space);
+        let demand = Demand::read(source, space.domain())?;
+        let n_records = relation.size_is_public().then(|| demand.total());
+        let (thresholds, most) = self.params.schedule(space, n_records);
         let picks_event = (spends.picks.clone())
             .with("thresholds", thresholds.len())
             .with("picks_per_threshold", most)
             .with("sites", space.n_sites());
 
-        let demand = Demand::read(source, space.domain())?;
         let index = BallIndex::new(space.metric(), space.sites(), space.columns());
         let mut coverage = DemandCoverage::new(&demand, &index);
         let picker = Picker::new(session, picks_event, spends.rate)?;

@@ -64,6 +64,8 @@ impl MaxCoverParams {
     }
 
     /// Sets the number of records as publicly known: where it is above the number of sites, the first threshold is finer.
+    ///
+    /// Under replace-one the number of records is public and is used without this; a hint goes before it.
     pub const fn n_hint(mut self, n_hint: u64) -> Self {
         self.n_hint = Some(n_hint);
         self
@@ -144,16 +146,23 @@ impl MaxCoverParams {
         })
     }
 
-    /// Thresholds and picks per threshold in a space.
-    pub(crate) fn schedule<M: Metric>(&self, space: &Space<'_, M>) -> (Thresholds, usize) {
-        let sites = space.n_sites() as f64;
-        let n = self
-            .n_hint
-            .map_or(sites, |n| if n as f64 > sites { n as f64 } else { sites });
+    /// Thresholds and picks per threshold in a space; `n_records` where that is public and there is no hint.
+    pub(crate) fn schedule<M: Metric>(
+        &self,
+        space: &Space<'_, M>,
+        n_records: Option<u64>,
+    ) -> (Thresholds, usize) {
+        let sites = space.n_sites();
+        let known = self.n_hint.or(n_records).unwrap_or(0) as f64;
+        let n = if known > sites as f64 {
+            known
+        } else {
+            sites as f64
+        };
         let thresholds = Thresholds::new(space.diameter(), n, self.power, self.quality);
         (
             thresholds,
-            picks_per_threshold(self.n_clusters, self.quality).min(space.n_sites()),
+            picks_per_threshold(self.n_clusters, self.quality).min(sites),
         )
     }
 }

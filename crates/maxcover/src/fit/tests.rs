@@ -92,6 +92,37 @@ fn both_relations_spend_at_most_what_was_asked_and_nearly_all() {
     }
 }
 
+#[test]
+fn a_public_number_of_records_makes_the_first_threshold_finer() {
+    let (domain, sites, records) = (unit_square(), uniform(50, 2), uniform(5000, 1));
+    let space = Space::new(&Euclidean, &domain, sites.view()).expect("valid");
+    let thresholds = |relation: NeighboringRelation, n_hint: Option<u64>| {
+        let mut params = MaxCoverParams::new(3, budget(1.0), Power::MEDIANS);
+        if let Some(n) = n_hint {
+            params = params.n_hint(n);
+        }
+        let maxcover = params.check().expect("valid");
+        let n_records = relation.size_is_public().then_some(5000);
+        let (planned, _) = maxcover.schedule(&space, n_records);
+        let mut noise = InsecureSeededRng::new(1);
+        let mut session = Session::new(budget(1.0), relation, &mut noise);
+        let mut public = ChaCha8Rng::seed_from_u64(1);
+        let black_box = FasterPam::default();
+        maxcover
+            .fit(&space, &records, &black_box, &mut session, &mut public)
+            .expect("a release");
+        let picks = &session.ledger().events()[0];
+        assert_eq!(picks.parameters["thresholds"], planned.into());
+        planned
+    };
+    // ⌈log 50⌉ + 1 and ⌈log 5000⌉ + 1 to the base 1.3: under add-remove the number of records is private.
+    let (few, many) = (16, 34);
+    assert_eq!(thresholds(NeighboringRelation::AddRemove, None), few);
+    assert_eq!(thresholds(NeighboringRelation::AddRemove, Some(5000)), many);
+    assert_eq!(thresholds(NeighboringRelation::ReplaceOne, None), many);
+    assert_eq!(thresholds(NeighboringRelation::ReplaceOne, Some(40)), few);
+}
+
 /// Replays a recorded run on a neighbor: true if calls, parameters and sensitivities all fit.
 fn replays(
     recorded: &Array2<f64>,
