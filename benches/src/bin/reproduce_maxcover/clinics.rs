@@ -8,15 +8,16 @@ use std::path::Path;
 use dp_core::rng::InsecureSeededRng;
 use dp_core::{NeighboringRelation, Session};
 use maxcover::black_box::FasterPam;
-use maxcover::{Facilities, MaxCoverParams, Space};
+use maxcover::{MaxCoverParams, Space};
 use metric_space::{BoxDomain, Domain, Haversine, Power};
 use ndarray::Array2;
 use rand::Rng;
 
 use crate::instances::{budget, public};
+use crate::map::map;
 
 /// A made-up town: south, west, north, east in degrees.
-const TOWN: [f64; 4] = [48.0, 11.4, 48.2, 11.7];
+pub(crate) const TOWN: [f64; 4] = [48.0, 11.4, 48.2, 11.7];
 
 /// Writes `sites.csv`, `homes.csv` and `clinics.svg` into a folder.
 pub(crate) fn run(out: &Path) -> Result<(), Box<dyn Error>> {
@@ -58,44 +59,4 @@ pub(crate) fn run(out: &Path) -> Result<(), Box<dyn Error>> {
     )?;
     fs::write(out.join("clinics.svg"), map(&sites, &clinics)?)?;
     Ok(())
-}
-
-/// Public sites in gray, clinics with an area that grows with their noisy counts. No home is drawn.
-fn map(sites: &Array2<f64>, clinics: &Facilities) -> Result<String, std::fmt::Error> {
-    let [south, west, north, east] = TOWN;
-    let (width, height) = (900.0, 900.0 * (north - south) / ((east - west) * 0.668));
-    let x = |lon: f64| (lon - west) / (east - west) * width;
-    let y = |lat: f64| (north - lat) / (north - south) * height;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\">\n\
-         <title>Ten clinics chosen privately among 400 public sites</title>\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"#f7f5ef\"/>\n"
-    );
-    for site in sites.rows() {
-        writeln!(
-            svg,
-            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"2.5\" fill=\"#9a9a9a\"/>",
-            x(site[1]),
-            y(site[0])
-        )?;
-    }
-    for (center, count) in clinics
-        .centers
-        .rows()
-        .into_iter()
-        .zip(&clinics.noisy_counts)
-    {
-        let (x, y, r) = (
-            x(center[1]),
-            y(center[0]),
-            count.clamp(0.0, 1e9).sqrt() * 0.5,
-        );
-        writeln!(
-            svg,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r:.1}\" fill=\"#c0392b\" fill-opacity=\"0.25\"/>\n\
-             <circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"6\" fill=\"#c0392b\"><title>about {count:.0} homes</title></circle>"
-        )?;
-    }
-    svg.push_str("</svg>\n");
-    Ok(svg)
 }

@@ -4,6 +4,7 @@
 //!
 //! * `bounds`: the orders of growth that the papers state;
 //! * `table`: cost minus optimum against k, for Algorithm 2 and for Gupta's local search on the same instances: slopes in log-log;
+//! * `equidistant`: the last part of `table` alone: sites at equal distances;
 //! * `others`: the same against ε and against |V|;
 //! * `candidates`: both on the same private candidates;
 //! * `boxes`: the black boxes, time against cost;
@@ -22,6 +23,7 @@ mod clinics;
 mod data;
 mod instances;
 mod kmeans;
+mod map;
 mod table;
 mod towns;
 
@@ -100,6 +102,7 @@ fn start() -> Result<(), Box<dyn Error>> {
             Ok(())
         }
         (["table"], _) => table::against_k(effort),
+        (["equidistant"], _) => table::equidistant(effort),
         (["others"], _) => table::against_others(effort),
         (["candidates"], _) => kmeans::candidates(effort),
         (["boxes"], _) => boxes(),
@@ -107,7 +110,7 @@ fn start() -> Result<(), Box<dyn Error>> {
         (["bars"], _) => bars(),
         (["scaling"], _) => scaling(),
         (["clinics", folder], _) => clinics::run(folder.as_ref()),
-        _ => Err("usage: reproduce maxcover [bounds|table|others|candidates|boxes|real --data DIR|bars|scaling|clinics FOLDER] [--quick]".into()),
+        _ => Err("usage: reproduce maxcover [bounds|table|equidistant|others|candidates|boxes|real --data DIR|bars|scaling|clinics FOLDER] [--quick]".into()),
     }
 }
 
@@ -130,22 +133,37 @@ fn mean(values: &[f64]) -> (f64, f64) {
     (mean, (squares / (n - 1.0) / n).sqrt())
 }
 
+/// Seconds of processor time of this process so far, where the system says them (in hundredths, as Linux does).
+fn processor_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name of the program may hold blanks; it ends with the last parenthesis.
+    let fields = stat.rsplit(')').next().unwrap_or_default();
+    let ticks = fields
+        .split_whitespace()
+        .skip(11)
+        .take(2)
+        .filter_map(|field| field.parse::<f64>().ok());
+    ticks.sum::<f64>() / 100.0
+}
+
 fn bars() -> Result<(), Box<dyn Error>> {
     for power in [Power::MEDIANS, Power::MEANS] {
-        let (mut ratios, mut seconds) = (Vec::new(), Vec::new());
+        let (mut ratios, mut seconds, mut processor) = (Vec::new(), Vec::new(), Vec::new());
         for seed in 0..10 {
             let instance = Instance::new(5000, 100_000, 20, seed);
-            let start = Instant::now();
+            let (start, before) = (Instant::now(), processor_seconds());
             let fitted = run(&instance, 20, power, 1.0, &FasterPam::default(), seed)?;
             seconds.push(start.elapsed().as_secs_f64());
+            processor.push(processor_seconds() - before);
             let records = instance.records.view();
             let found = cost(&Euclidean, power, records, fitted.centers.view());
             ratios.push(found / cost(&Euclidean, power, records, instance.centers.view()));
         }
         let ((ratio, error), (time, _)) = (mean(&ratios), mean(&seconds));
         say(&format!(
-            "p = {}: cost ratio {ratio:.4} ± {error:.4}, {time:.2} s",
-            power.get()
+            "p = {}: cost ratio {ratio:.4} ± {error:.4}, {time:.2} s, {:.2} s of processor time",
+            power.get(),
+            mean(&processor).0
         ));
     }
     if let Ok(status) = std::fs::read_to_string("/proc/self/status")
@@ -156,22 +174,39 @@ fn bars() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Releases per size.
+const SCALING_RUNS: u64 = 3;
+
 fn scaling() -> Result<(), Box<dyn Error>> {
     for (sites, records, k) in [
         (2500, 100_000, 20),
         (5000, 100_000, 20),
         (10_000, 100_000, 20),
+        (20_000, 100_000, 20),
         (5000, 50_000, 20),
         (5000, 200_000, 20),
+        (5000, 400_000, 20),
         (5000, 100_000, 10),
         (5000, 100_000, 40),
+        (5000, 100_000, 80),
     ] {
         let instance = Instance::new(sites, records, k, 1);
-        let start = Instant::now();
-        run(&instance, k, Power::MEDIANS, 1.0, &FasterPam::default(), 1)?;
+        let (start, before) = (Instant::now(), processor_seconds());
+        for seed in 1..=SCALING_RUNS {
+            run(
+                &instance,
+                k,
+                Power::MEDIANS,
+                1.0,
+                &FasterPam::default(),
+                seed,
+            )?;
+        }
+        let runs = SCALING_RUNS as f64;
         say(&format!(
-            "|V| = {sites:6}, |D| = {records:7}, k = {k:3}: {:.2} s",
-            start.elapsed().as_secs_f64()
+            "|V| = {sites:6}, |D| = {records:7}, k = {k:3}: {:.2} s, {:.2} s of processor time",
+            start.elapsed().as_secs_f64() / runs,
+            (processor_seconds() - before) / runs
         ));
     }
     Ok(())

@@ -2,11 +2,22 @@
 
 use std::error::Error;
 
-use crate::towns::{Excess, Towns};
+use crate::towns::{Excess, Settled};
 use crate::{Effort, mean, say};
 
 /// k whose errors the slope is fitted to.
 const CLUSTERS: [usize; 4] = [2, 4, 8, 16];
+
+/// Where sites are at equal distances: their numbers, with the k that Gupta's noise leaves room for (its threshold of about
+/// 6k·ln|V|·ln(k|V|)/ε stays below a tenth of the largest cluster).
+const EQUIDISTANT: [(usize, &[usize]); 2] = [(300, &[2, 4, 8, 16, 32]), (4000, &[2, 4, 8, 16])];
+
+/// Most records at a site there, and ε.
+const LARGEST: f64 = 1e5;
+const EPSILON: f64 = 1.0;
+
+/// These are small instances, so there are more: times the usual number.
+const MORE_INSTANCES: u64 = 4;
 
 /// Records and ε: from so much data that Gupta's error is well below that of random sites, to so little that ours shows.
 const REGIMES: [(usize, f64); 4] = [(200_000, 1.0), (20_000, 0.3), (5000, 0.1), (2000, 0.1)];
@@ -14,13 +25,23 @@ const REGIMES: [(usize, f64); 4] = [(200_000, 1.0), (20_000, 0.3), (5000, 0.1), 
 /// Sites, where their number is not what changes.
 const SITES: usize = 150;
 
-/// The 0.975 quantile of Student's law with 1, 2, … degrees of freedom; the normal one beyond.
+/// The 0.975 quantile of Student's law with 1, 2, … degrees of freedom; beyond the table a little more than it.
 fn student(freedom: usize) -> f64 {
     const TABLE: [f64; 10] = [
         12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
     ];
-    TABLE.get(freedom.wrapping_sub(1)).copied().unwrap_or(1.96)
+    let beyond = 1.96 + 2.6 / freedom as f64;
+    TABLE
+        .get(freedom.wrapping_sub(1))
+        .copied()
+        .unwrap_or(beyond)
 }
+
+/// A slope without one instance, or of all.
+type Measure<'a> = &'a dyn Fn(Option<usize>) -> f64;
+
+/// One of the errors.
+type Part = fn(&Excess) -> f64;
 
 /// Least-squares slope.
 fn slope(points: &[(f64, f64)]) -> f64 {
@@ -32,7 +53,12 @@ fn slope(points: &[(f64, f64)]) -> f64 {
 }
 
 /// Means over runs with their own noise.
-fn average(instance: &Towns, k: usize, epsilon: f64, runs: u64) -> Result<Excess, Box<dyn Error>> {
+fn average(
+    instance: &Settled,
+    k: usize,
+    epsilon: f64,
+    runs: u64,
+) -> Result<Excess, Box<dyn Error>> {
     let best = instance.best(k)?;
     let mut sum = Excess {
         ours: 0.0,
@@ -69,68 +95,92 @@ fn header(first: &str) {
     say("|---|---|---|---|");
 }
 
-/// Against k, with the slope in log-log of each instance.
+/// Against k: in towns, and on sites at equal distances.
 pub(crate) fn against_k(effort: Effort) -> Result<(), Box<dyn Error>> {
     for (records, epsilon) in REGIMES {
         say(&format!(
-            "\nadditive error against k: |V| = {SITES}, |D| = {records}, ε = {epsilon}, p = 1, {} instances × {} runs\n",
+            "\nadditive error against k, towns: |V| = {SITES}, |D| = {records}, ε = {epsilon}, p = 1, {} instances × {} runs\n",
             effort.instances, effort.runs
         ));
+        let towns = |seed, _| Settled::towns(SITES, records, seed);
+        slopes(&towns, &CLUSTERS, epsilon, effort)?;
+    }
+    equidistant(effort)
+}
+
+/// Against k on sites at equal distances: the spaces that the bounds are about.
+pub(crate) fn equidistant(effort: Effort) -> Result<(), Box<dyn Error>> {
+    let effort = Effort {
+        instances: MORE_INSTANCES * effort.instances,
+        ..effort
+    };
+    for (sites, clusters) in EQUIDISTANT {
+        say(&format!(
+            "\nadditive error against k, equal distances: |V| = {sites}, k clusters of 1 to {LARGEST} records, ε = {EPSILON}, p = 1, {} instances × {} runs\n",
+            effort.instances, effort.runs
+        ));
+        let planted = |seed, k| Settled::equidistant(sites, k, LARGEST, seed);
+        slopes(&planted, clusters, EPSILON, effort)?;
+    }
+    Ok(())
+}
+
+/// A row for each k, and the slope in log-log over instances; `draw` makes one from a seed and k.
+fn slopes(
+    draw: &dyn Fn(u64, usize) -> Result<Settled, Box<dyn Error>>,
+    clusters: &[usize],
+    epsilon: f64,
+    effort: Effort,
+) -> Result<(), Box<dyn Error>> {
+    header("k");
+    // Per k, the errors of all instances.
+    let mut errors: Vec<Vec<Excess>> = Vec::new();
+    for &k in clusters {
         let instances = (0..effort.instances)
-            .map(|seed| Towns::new(SITES, records, 100 + seed))
-            .collect::<Result<Vec<_>, _>>()?;
-        let mut points: Vec<[Vec<(f64, f64)>; 2]> =
-            instances.iter().map(|_| [Vec::new(), Vec::new()]).collect();
-        let mut hidden = 0;
-        header("k");
-        for k in CLUSTERS {
-            let mut all = Vec::new();
-            for (instance, points) in instances.iter().zip(&mut points) {
-                let found = average(instance, k, epsilon, effort.runs)?;
-                for (points, error) in points.iter_mut().zip([found.ours, found.gupta]) {
-                    // Below that it is rounding.
-                    if error > 1e-3 {
-                        points.push(((k as f64).ln(), error.ln()));
-                    } else {
-                        hidden += 1;
-                    }
-                }
-                all.push(found);
-            }
-            row(&k.to_string(), &all);
-        }
-        if hidden > 0 {
+            .map(|seed| average(&draw(100 + seed, k)?, k, epsilon, effort.runs));
+        let found = instances.collect::<Result<Vec<_>, _>>()?;
+        row(&k.to_string(), &found);
+        errors.push(found);
+    }
+    let logs: Vec<f64> = clusters.iter().map(|&k| (k as f64).ln()).collect();
+    // The slope of mean errors, without one instance or of all.
+    let of_means = |error: Part, left_out: Option<usize>| {
+        let means = errors.iter().map(|found| {
+            let kept = found
+                .iter()
+                .enumerate()
+                .filter(|(i, _)| Some(*i) != left_out);
+            mean(&kept.map(|(_, e)| error(e)).collect::<Vec<_>>()).0
+        });
+        slope(
+            &logs
+                .iter()
+                .copied()
+                .zip(means.map(f64::ln))
+                .collect::<Vec<_>>(),
+        )
+    };
+    say("");
+    let (ours, gupta): (Part, Part) = (|e| e.ours, |e| e.gupta);
+    let difference = |left_out| of_means(gupta, left_out) - of_means(ours, left_out);
+    let measures: [(&str, Measure<'_>); 3] = [
+        ("maximum coverage", &|left_out| of_means(ours, left_out)),
+        ("Gupta", &|left_out| of_means(gupta, left_out)),
+        ("Gupta minus maximum coverage", &difference),
+    ];
+    for (name, measure) in measures {
+        let found = measure(None);
+        let n = errors.first().map_or(0, Vec::len);
+        // The jackknife: instances are independent, the errors of one at several k need not be.
+        let (_, error) = mean(&(0..n).map(|i| measure(Some(i))).collect::<Vec<_>>());
+        let half = student(n.saturating_sub(1)) * error * (n.saturating_sub(1)) as f64;
+        if found.is_finite() && half.is_finite() {
             say(&format!(
-                "\n{hidden} errors were none (at the best known cost) and are left out of the slopes"
+                "slope in log-log, {name}: {found:.2} ± {half:.2} (95 %, jackknife over {n} instances)"
             ));
-        }
-        // Of each instance, where most of its errors could be seen.
-        let slopes = |which: usize| -> Vec<Option<f64>> {
-            let each = points.iter().map(|points| &points[which]);
-            each.map(|points| (points.len() > 2).then(|| slope(points)))
-                .collect()
-        };
-        let (ours, gupta) = (slopes(0), slopes(1));
-        let pairs = gupta.iter().zip(&ours);
-        let difference: Vec<Option<f64>> = pairs.map(|(g, o)| Some((*g)? - (*o)?)).collect();
-        say("");
-        for (name, slopes) in [
-            ("maximum coverage", ours),
-            ("Gupta", gupta),
-            ("Gupta minus maximum coverage", difference),
-        ] {
-            let slopes: Vec<f64> = slopes.into_iter().flatten().collect();
-            if slopes.len() < 2 {
-                say(&format!(
-                    "slope in log-log, {name}: not to be seen, errors are at the best known cost"
-                ));
-                continue;
-            }
-            let (slope, error) = mean(&slopes);
-            let half = student(slopes.len() - 1) * error;
+        } else {
             say(&format!(
-                "slope in log-log, {name}: {slope:.2} ± {half:.2} (95 %, over {} instances)",
-                slopes.len()
+                "slope in log-log, {name}: not to be seen, errors are at the best known cost"
             ));
         }
     }
@@ -144,7 +194,7 @@ pub(crate) fn against_others(effort: Effort) -> Result<(), Box<dyn Error>> {
         (0..effort.instances)
             .map(|seed| {
                 average(
-                    &Towns::new(sites, records, 100 + seed)?,
+                    &Settled::towns(sites, records, 100 + seed)?,
                     k,
                     epsilon,
                     effort.runs,

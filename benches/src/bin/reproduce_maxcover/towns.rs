@@ -1,4 +1,4 @@
-//! Public sites, and demand that lives at them as in the paper (D among V), in towns of unequal size.
+//! Public sites, and demand that lives at them as in the paper (D among V): in towns of unequal size, or at equal distances.
 
 use std::error::Error;
 
@@ -8,7 +8,7 @@ use maxcover::black_box::{BlackBox, Chosen, FasterPam, LocalSearch, Problem};
 use maxcover::gupta::GuptaLocalSearch;
 use maxcover::{MaxCoverParams, Space, cost};
 use metric_space::metric::nearest_site;
-use metric_space::{BoxDomain, Domain, Euclidean, Power};
+use metric_space::{BoxDomain, ClosureMetric, Domain, Euclidean, Metric, Power};
 use ndarray::{Array2, Axis};
 use rand::Rng;
 
@@ -21,7 +21,8 @@ const TOWNS: usize = 40;
 const BLIND: u32 = 20;
 
 /// An instance whose demand may be large: records are sites, so few are distinct.
-pub(crate) struct Towns {
+pub(crate) struct Settled {
+    metric: Box<dyn Metric>,
     sites: Array2<f64>,
     records: Array2<f64>,
     /// Records per site.
@@ -38,8 +39,13 @@ pub(crate) struct Excess {
     pub(crate) blind: f64,
 }
 
-impl Towns {
-    pub(crate) fn new(n_sites: usize, n_records: usize, seed: u64) -> Result<Self, Box<dyn Error>> {
+impl Settled {
+    /// Towns of unequal size in the plane.
+    pub(crate) fn towns(
+        n_sites: usize,
+        n_records: usize,
+        seed: u64,
+    ) -> Result<Self, Box<dyn Error>> {
         let mut rng = public(seed);
         let mut uniform =
             |n: usize| Array2::from_shape_simple_fn((n, 2), || rng.random_range(-1.0..1.0));
@@ -66,10 +72,43 @@ impl Towns {
             record.assign(&sites.row(site));
         }
         Ok(Self {
+            metric: Box::new(Euclidean),
             sites,
             records,
             weights,
             domain: Domain::from(BoxDomain::unit(2)?),
+        })
+    }
+
+    /// Sites at distance 1 from each other, and k clusters that live at one site each: on such spaces no private algorithm has an
+    /// error below k·ln(n/k)/ε in order (Gupta et al. 2010). The optimum is 0, a cluster that is not found costs all of its records.
+    /// Sizes go evenly over the scales from 1 to `largest`, so that at any level of noise some are about as large as it.
+    pub(crate) fn equidistant(
+        n_sites: usize,
+        k: usize,
+        largest: f64,
+        seed: u64,
+    ) -> Result<Self, Box<dyn Error>> {
+        let mut rng = public(seed);
+        let (mut weights, mut records) = (vec![0.0; n_sites], Vec::new());
+        let places = rand::seq::index::sample(&mut rng, n_sites, k);
+        for (rank, place) in places.into_iter().enumerate() {
+            let size = largest.powf((rank as f64 + rng.random::<f64>()) / k as f64);
+            weights[place] = size.round();
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a whole number of records"
+            )]
+            records.extend(std::iter::repeat_n(place as f64, weights[place] as usize));
+        }
+        let apart = |a: &[f64], b: &[f64]| if a == b { 0.0 } else { 1.0 };
+        Ok(Self {
+            metric: Box::new(ClosureMetric::new("equal distances", 1.0, apart)?),
+            sites: Array2::from_shape_fn((n_sites, 1), |(i, _)| i as f64),
+            records: Array2::from_shape_vec((records.len(), 1), records)?,
+            weights,
+            domain: Domain::from(BoxDomain::new(vec![0.0], vec![n_sites as f64 - 1.0])?),
         })
     }
 
@@ -79,7 +118,7 @@ impl Towns {
         each.filter(|(_, weight)| **weight > 0.0)
             .map(|(site, weight)| {
                 let site = site.insert_axis(Axis(0));
-                weight * cost(&Euclidean, Power::MEDIANS, site, centers.view())
+                weight * cost(&self.metric, Power::MEDIANS, site, centers.view())
             })
             .sum()
     }
@@ -95,7 +134,14 @@ impl Towns {
         let searches: [&dyn BlackBox; 2] = [&many, &LocalSearch::single()];
         for search in searches {
             let weights = self.weights.iter().copied().enumerate();
-            let problem = Problem::new(&Euclidean, Power::MEDIANS, &flat, 2, k, weights);
+            let problem = Problem::new(
+                &self.metric,
+                Power::MEDIANS,
+                &flat,
+                self.sites.ncols(),
+                k,
+                weights,
+            );
             let Chosen::Sites(rows) = search.solve(&problem, &mut public(1)) else {
                 return Err("sites were expected".into());
             };
@@ -115,7 +161,7 @@ impl Towns {
         best: f64,
         seed: u64,
     ) -> Result<Excess, Box<dyn Error>> {
-        let space = Space::new(&Euclidean, &self.domain, self.sites.view())?;
+        let space = Space::new(&self.metric, &self.domain, self.sites.view())?;
         let budget = budget(epsilon)?;
         let mut noise = InsecureSeededRng::new(seed);
         let mut session = Session::new(budget, NeighboringRelation::AddRemove, &mut noise);
