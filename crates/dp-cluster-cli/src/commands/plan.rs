@@ -21,7 +21,10 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
                 "--dimension must lie in 1..=1048576, got {dimension}"
             )));
         }
-        (None, None) => return Err(Failure::usage("a plan needs --columns or --dimension")),
+        (None, None) => match args.what.options.columns() {
+            Some(columns) => columns,
+            None => return Err(Failure::usage("a plan needs --columns or --dimension")),
+        },
     };
     if args.what.n_hint.is_none() {
         return Err(Failure::usage(

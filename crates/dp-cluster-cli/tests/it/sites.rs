@@ -218,4 +218,9 @@ fn a_plan_of_sites_reads_no_demand() {
     for words in ["maximum-coverage", "records per candidate", "sites = 30"] {
         assert!(run.stdout.contains(words), "{}", run.stdout);
     }
+    // A table says which column there is.
+    let places = "plan --algorithm maxcover --epsilon 2 --delta 1e-6 --clusters 3 --n-hint 1500 --metric matrix:times.csv";
+    let run = place.run(places);
+    run.succeeds();
+    assert!(run.stdout.contains("sites = 12"), "{}", run.stdout);
 }

@@ -7,7 +7,8 @@ use maxcover::black_box::{BlackBox, FasterPam, FreeLloyd};
 use maxcover::candidates::Source;
 use maxcover::{Facilities, MaxCoverParams, Space, ThroughCandidates};
 use metric_space::{
-    Chebyshev, Domain, Euclidean, Haversine, Manhattan, MatrixMetric, Metric, Power, RecordSource,
+    Chebyshev, Domain, Euclidean, Haversine, Manhattan, MatrixMetric, Metric, MetricError, Power,
+    RecordSource,
 };
 use ndarray::Array2;
 use rand::RngCore;
@@ -18,6 +19,9 @@ use crate::request::{FitRequest, RequestError, box_domain};
 
 #[cfg(test)]
 mod tests;
+
+/// Tables of at most so many places are searched for detours: that takes the cube of their number.
+const CHECKED_PLACES: usize = 500;
 
 /// Most candidates of a public source, and of a private one.
 const PUBLIC_CANDIDATES: usize = 4096;
@@ -72,6 +76,18 @@ impl MetricChoice {
     ) -> Result<(), RequestError> {
         match self {
             Self::Haversine => {
+                // Nothing else would show that they are exchanged: most longitudes could be latitudes.
+                let is_named = |j: usize, start: &str| {
+                    let name = request.columns.get(j).map(|name| name.to_lowercase());
+                    name.is_some_and(|name| name.starts_with(start))
+                };
+                if (is_named(0, "lon") || is_named(0, "lng")) && is_named(1, "lat") {
+                    let reason = format!(
+                        "haversine takes the latitude first: give the columns as `{}`, `{}`",
+                        request.columns[1], request.columns[0]
+                    );
+                    return Err(refused("metric", &reason));
+                }
                 let latitudes = request.bounds.first().into_iter().flatten();
                 let of_sites = sites
                     .into_iter()
@@ -102,6 +118,17 @@ impl MetricChoice {
                 }
             }
             Self::Euclidean | Self::L1 | Self::Linf => Ok(()),
+        }
+    }
+
+    /// What breaks the triangle inequality, in a table that is small enough to look for it.
+    fn detour(&self) -> Option<MetricError> {
+        match self {
+            Self::Matrix(distances) if distances.nrows() <= CHECKED_PLACES => {
+                let table = MatrixMetric::new(distances.clone()).ok()?;
+                table.check_triangles().err()
+            }
+            _ => None,
         }
     }
 
@@ -164,7 +191,13 @@ impl Algorithm for MaxCover {
                 .plan(request.relation, request.dimension()),
         };
         let events = events.map_err(|error| refused("maxcover", &error))?;
-        Ok(Plan::new(events).parameters(settings.parameters()))
+        let plan = Plan::new(events).parameters(settings.parameters());
+        Ok(match settings.choice.detour() {
+            Some(detour) => plan.note(format!(
+                "{detour}: private all the same, but the bounds on the cost need the triangle inequality"
+            )),
+            None => plan,
+        })
     }
 
     fn fit(

@@ -142,6 +142,11 @@ fn public_mistakes_are_refused_before_a_record_is_read() {
         sites: Some(sites),
         ..Options::default()
     };
+    let mut swapped = request(2, &globe).options(globe.clone());
+    swapped.columns = ["lon_deg", "latitude"].map(str::to_owned).to_vec();
+    let swapped = plan(&swapped)
+        .expect_err("longitude comes second")
+        .to_string();
     for (got, words) in [
         (refusal(near, 6, None), "there are 5 sites, fewer than 6"),
         (
@@ -159,9 +164,30 @@ fn public_mistakes_are_refused_before_a_record_is_read() {
             ),
             "latitude -91",
         ),
+        (swapped, "`latitude`, `lon_deg`"),
         (refusal(places(array![[3.0]]), 1, None), "0 to 2, got 3"),
         (refusal(places(array![[0.5]]), 1, None), "0 to 2, got 0.5"),
     ] {
         assert!(got.contains(words), "{got:?} should say {words:?}");
     }
+}
+
+#[test]
+fn a_plan_says_where_a_table_breaks_the_triangle_inequality() {
+    let notes = |far: f64| {
+        let table = array![[0.0, 1.0, far], [1.0, 0.0, 1.0], [far, 1.0, 0.0]];
+        let options = Options {
+            metric: Some(MetricChoice::Matrix(table)),
+            ..Options::default()
+        };
+        plan(&request(1, &options).options(options))
+            .expect("a plan")
+            .notes
+    };
+    assert_eq!(notes(2.0), Vec::<String>::new());
+    let broken = notes(2.5);
+    assert!(
+        broken.len() == 1 && broken[0].contains("triangle"),
+        "{broken:?}"
+    );
 }
