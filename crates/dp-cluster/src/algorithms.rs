@@ -17,6 +17,7 @@ mod vote_refine;
 
 pub use ktuple::{AggregatorChoice, SamplingChoice};
 pub use maxcover::MetricChoice;
+pub use sample_aggregate::CenterOrderChoice;
 
 /// In the order in which lists show them: private ones first.
 pub(crate) static TABLE: &[&dyn Algorithm] = &[

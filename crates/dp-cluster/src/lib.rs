@@ -67,7 +67,7 @@ pub use synopsis::{Synopsis, recluster};
 pub use total::{TotalError, total_of};
 
 pub use ::maxcover::{self, candidates::Source as CandidateSource};
-pub use algorithms::{AggregatorChoice, MetricChoice, SamplingChoice};
+pub use algorithms::{AggregatorChoice, CenterOrderChoice, MetricChoice, SamplingChoice};
 pub use dp_core::{
     self, Budget, Delta, Epsilon, Event, Guarantee, Ledger, NeighboringRelation, Value, rng,
 };

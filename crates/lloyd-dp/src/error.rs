@@ -127,6 +127,16 @@ pub enum ParamsError {
         /// The refused value.
         got: f64,
     },
+    /// Centers that would not fit in memory.
+    #[error(
+        "the centers of a block would be {numbers} numbers, more than the {most} that are allowed"
+    )]
+    CenterMemory {
+        /// k·d.
+        numbers: u64,
+        /// What is allowed.
+        most: u64,
+    },
     /// Reference centers of another shape, or that are no numbers.
     #[error("the reference centers must be {expected} finite rows with the domain's columns")]
     Reference {

@@ -7,7 +7,8 @@ use clap::{Args, ValueEnum};
 use dp_cluster::gmm::CovarianceKind;
 use dp_cluster::lloyd_dp::grid::Starts;
 use dp_cluster::{
-    AggregatorChoice, BudgetSchedule, CandidateSource, MetricChoice, Options, SamplingChoice,
+    AggregatorChoice, BudgetSchedule, CandidateSource, CenterOrderChoice, MetricChoice, Options,
+    SamplingChoice,
 };
 
 use crate::failure::Failure;
@@ -32,6 +33,11 @@ pub(crate) struct AlgorithmFlags {
     /// Where k-means on a grid synopsis starts
     #[arg(long, value_enum)]
     starts: Option<StartsArg>,
+
+    /// What centers of different blocks are averaged by: their order by the first column, or the nearest of public centers
+    /// (those of --init-centers, or spread over the bounds)
+    #[arg(long, value_enum)]
+    center_order: Option<CenterOrderArg>,
 
     /// The private k-tuple clustering
     #[arg(long, value_enum)]
@@ -194,6 +200,22 @@ impl From<StartsArg> for Starts {
     }
 }
 
+/// The names of [`CenterOrderChoice`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CenterOrderArg {
+    FirstCoordinate,
+    Reference,
+}
+
+impl From<CenterOrderArg> for CenterOrderChoice {
+    fn from(order: CenterOrderArg) -> Self {
+        match order {
+            CenterOrderArg::FirstCoordinate => Self::FirstCoordinate,
+            CenterOrderArg::Reference => Self::Reference,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Schedule {
     Uniform,
@@ -219,6 +241,7 @@ impl AlgorithmFlags {
                 .as_ref()
                 .map(|_| ndarray::Array2::zeros((0, 0))),
             starts: self.starts.map(Starts::from),
+            center_order: self.center_order.map(CenterOrderChoice::from),
             aggregator: self.aggregator.map(AggregatorChoice::from),
             blocks: self.blocks,
             sampling: self.sampling.map(SamplingChoice::from),

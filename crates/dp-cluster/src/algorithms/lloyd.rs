@@ -82,7 +82,7 @@ fn parameters(request: &FitRequest) -> BTreeMap<String, Value> {
 }
 
 /// Public centers in scaled coordinates.
-fn scaled(domain: &Domain, centers: &Array2<f64>) -> Array2<f64> {
+pub(super) fn scaled(domain: &Domain, centers: &Array2<f64>) -> Array2<f64> {
     let mut scaled = Array2::zeros(centers.dim());
     for (center, mut out) in centers
         .axis_iter(Axis(0))

@@ -4,7 +4,7 @@ use lloyd_dp::grid::Starts;
 use lloyd_dp::schedule::BudgetSchedule;
 use ndarray::Array2;
 
-use crate::algorithms::{AggregatorChoice, MetricChoice, SamplingChoice};
+use crate::algorithms::{AggregatorChoice, CenterOrderChoice, MetricChoice, SamplingChoice};
 
 /// Declares [`Options`]: one line per setting keeps its field, its flag and the list of what was given together.
 macro_rules! options {
@@ -38,6 +38,8 @@ options! {
     init_centers: Array2<f64> => "init-centers",
     /// Where k-means on a grid synopsis starts.
     starts: Starts => "starts",
+    /// How the centers of a block are ordered, so that those of different blocks can be averaged.
+    center_order: CenterOrderChoice => "center-order",
     /// The private k-tuple clustering.
     aggregator: AggregatorChoice => "aggregator",
     /// Number of secret blocks.

@@ -23,14 +23,14 @@ pub(super) struct Task<'a> {
     pub(super) fallback: Vec<Vec<i32>>,
 }
 
-/// The centers of each block in canonical order, in lattice units.
+/// The centers of each block in canonical order, in lattice units: block after block, k rows of d each.
 ///
 /// A block's result depends on its records, in their order, and on its number alone.
 pub(super) fn block_centers<S: LatticeSource>(
     source: &S,
     labels: &SecretLabels,
     task: &Task<'_>,
-) -> Result<Vec<Vec<Vec<i32>>>, SourceError> {
+) -> Result<Vec<i32>, SourceError> {
     let d = task.frame.dimension();
     let (block_of, rows) = source.fold(
         || (Vec::<u64>::new(), Vec::<f32>::new()),
@@ -50,18 +50,23 @@ pub(super) fn block_centers<S: LatticeSource>(
             members[block].push(i);
         }
     }
-    Ok(members
-        .par_iter()
+    let width = (task.n_clusters * d).max(1);
+    let mut all = vec![0_i32; n_blocks.saturating_mul(width)];
+    all.par_chunks_exact_mut(width)
+        .zip(&members)
         .enumerate()
-        .map(|(block, members)| {
+        .for_each(|(block, (out, members))| {
             let points: Vec<f64> = members
                 .iter()
                 .flat_map(|&i| rows[i * d..(i + 1) * d].iter().map(|&x| f64::from(x)))
                 .collect();
             let rng = ChaCha8Rng::from_seed(labels.block_seed(block as u64));
-            task.centers(&points, members.len(), rng)
-        })
-        .collect())
+            let centers = task.centers(&points, members.len(), rng);
+            out.iter_mut()
+                .zip(centers.iter().flatten())
+                .for_each(|(out, &x)| *out = x);
+        });
+    Ok(all)
 }
 
 impl Task<'_> {

@@ -11,7 +11,7 @@ use rand::RngCore;
 
 use super::blocks::{Task, block_centers};
 use super::order::CenterOrder;
-use super::params::{BlockRule, SampleAggregateParams};
+use super::params::{BlockRule, SampleAggregateParams, most_blocks};
 use super::ranges::{self, LAST_CANDIDATE};
 use crate::clustering::Clustering;
 use crate::error::{FitError, ParamsError};
@@ -68,6 +68,7 @@ impl SampleAggregate {
     ) -> Result<Vec<Event>, ParamsError> {
         let d = frame.dimension();
         let kd = (self.params.n_clusters * d) as u64;
+        self.params.most_blocks(d)?;
         let shares = self.shares(relation, d)?;
         let mut events = Vec::new();
         if let Some(size) = &shares.sized.size {
@@ -108,7 +109,7 @@ impl SampleAggregate {
         let shares = self.shares(relation, d)?;
         let task = task(frame, k, &params.order, public)?;
         let n = shares.sized.size(params.n_hint, source, session)?;
-        let n_blocks = params.blocks.blocks(n, k);
+        let n_blocks = params.blocks.blocks(n, k).min(params.most_blocks(d)?);
         let labels = session.secret_labels("blocks", n_blocks);
         let blocks = block_centers(source, &labels, &task)?;
 
@@ -118,8 +119,8 @@ impl SampleAggregate {
         for j in 0..k {
             for i in 0..d {
                 let mut values: Vec<i64> = blocks
-                    .iter()
-                    .map(|centers| i64::from(centers[j][i]))
+                    .chunks_exact(k * d)
+                    .map(|centers| i64::from(centers[j * d + i]))
                     .collect();
                 values.sort_unstable();
                 let mut ends = [0; 2];
@@ -184,8 +185,10 @@ fn task<'a>(
         rows.map(|center| frame.quantize_center(&center.to_vec()))
             .collect()
     };
+    let fallback = quantized(&sphere_packing(k, d, public));
     let reference = match order {
         CenterOrder::FirstCoordinate => Vec::new(),
+        CenterOrder::Spread => fallback.clone(),
         CenterOrder::Reference(centers) if centers.ncols() == d => quantized(centers),
         CenterOrder::Reference(_) => return Err(ParamsError::Reference { expected: k }),
     };
@@ -194,7 +197,7 @@ fn task<'a>(
         n_clusters: k,
         order,
         reference,
-        fallback: quantized(&sphere_packing(k, d, public)),
+        fallback,
     })
 }
 
@@ -222,9 +225,11 @@ pub fn aggregate_not_private<S: LatticeSource>(
     }
     let task = task(frame, n_clusters, order, public)?;
     let n_blocks = rule.blocks(count_records(source)? as f64, n_clusters);
+    let n_blocks = n_blocks.min(most_blocks(n_clusters, d)?);
     let blocks = block_centers(source, &labels(n_blocks), &task)?;
     Ok(Array2::from_shape_fn((n_clusters, d), |(j, i)| {
-        let sum: i64 = blocks.iter().map(|centers| i64::from(centers[j][i])).sum();
-        sum as f64 / blocks.len() as f64 * frame.lattice().step()
+        let of_blocks = blocks.chunks_exact(n_clusters * d);
+        let sum: i64 = of_blocks.map(|centers| i64::from(centers[j * d + i])).sum();
+        sum as f64 / n_blocks as f64 * frame.lattice().step()
     }))
 }

@@ -8,12 +8,25 @@ pub enum CenterOrder {
     /// By the first coordinate, ties by the next ones (GUPT).
     #[default]
     FirstCoordinate,
+    /// Matched to public centers that are spread over the domain (sphere packing, drawn from public randomness), as to a
+    /// [`Reference`](Self::Reference).
+    Spread,
     /// Matched to these public or released centers (scaled, shape (k, d)): the closest pair first, then the closest of what
     /// is left, and so on.
     Reference(Array2<f64>),
 }
 
 impl CenterOrder {
+    /// The name in models: `first-coordinate`, `spread` or `reference`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::FirstCoordinate => "first-coordinate",
+            Self::Spread => "spread",
+            Self::Reference(_) => "reference",
+        }
+    }
+
     /// The centers of a block, given in lattice units, in canonical order.
     pub(super) fn arrange(
         &self,
@@ -25,7 +38,7 @@ impl CenterOrder {
                 centers.sort_unstable();
                 centers
             }
-            Self::Reference(_) => {
+            Self::Spread | Self::Reference(_) => {
                 let mut pairs: Vec<(i64, usize, usize)> = Vec::with_capacity(centers.len().pow(2));
                 for (place, target) in reference.iter().enumerate() {
                     for (from, center) in centers.iter().enumerate() {

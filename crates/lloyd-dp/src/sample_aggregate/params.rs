@@ -9,7 +9,25 @@ use crate::error::ParamsError;
 /// Most blocks: a noisy size may be huge, and every block takes memory.
 pub const MAX_BLOCKS: u64 = 1 << 20;
 
-/// How many blocks, at most [`MAX_BLOCKS`].
+/// Most numbers in the centers of all blocks, 256 MiB: a noisy size must not decide how much memory is taken.
+const MAX_NUMBERS: u64 = 1 << 26;
+
+/// Most numbers in the centers of one block.
+const MAX_NUMBERS_PER_BLOCK: u64 = 1 << 22;
+
+/// Most blocks for k clusters in d columns: a public number.
+pub(super) fn most_blocks(n_clusters: usize, d: usize) -> Result<u64, ParamsError> {
+    let numbers = (n_clusters as u64).saturating_mul(d as u64).max(1);
+    if numbers > MAX_NUMBERS_PER_BLOCK {
+        return Err(ParamsError::CenterMemory {
+            numbers,
+            most: MAX_NUMBERS_PER_BLOCK,
+        });
+    }
+    Ok((MAX_NUMBERS / numbers).min(MAX_BLOCKS))
+}
+
+/// How many blocks, at most [`MAX_BLOCKS`], and at most as many as have centers of 256 MiB together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BlockRule {
     /// N to this power (`GkM`: 0.4).
@@ -94,6 +112,11 @@ impl SampleAggregateParams {
     pub const fn n_hint(mut self, n_hint: Option<u64>) -> Self {
         self.n_hint = n_hint;
         self
+    }
+
+    /// Most blocks in d columns.
+    pub(super) fn most_blocks(&self, d: usize) -> Result<u64, ParamsError> {
+        most_blocks(self.n_clusters, d)
     }
 
     /// Checks every field once.

@@ -1,10 +1,14 @@
 use dp_core::NeighboringRelation::{self, AddRemove};
+use dp_core::Session;
+use dp_core::rng::InsecureSeededRng;
+use metric_space::FramedSource;
 use ndarray::{Array2, array};
 use proptest::prelude::*;
 
+use super::params::most_blocks;
 use super::*;
-use crate::error::ParamsError;
-use crate::testing::{neighbors, odd_tables, public, pure, replay, run};
+use crate::error::{FitError, ParamsError};
+use crate::testing::{frame, neighbors, odd_tables, public, pure, replay, run};
 
 /// Two clusters of 3,000 records each.
 fn two_clusters() -> Array2<f64> {
@@ -20,6 +24,7 @@ fn variants(k: usize) -> Vec<SampleAggregateParams> {
         SampleAggregateParams::gkm(k, pure(1.0)),
         SampleAggregateParams::gkm_3k(k, pure(1.0)),
         SampleAggregateParams::gkm(k, pure(1.0)).order(CenterOrder::Reference(reference)),
+        SampleAggregateParams::gkm_3k(k, pure(1.0)).order(CenterOrder::Spread),
     ]
 }
 
@@ -55,6 +60,7 @@ fn with_much_budget_the_average_of_clear_clusters_is_near_their_centers() {
     for params in [
         SampleAggregateParams::gkm_3k(2, pure(200.0)),
         SampleAggregateParams::gkm(2, pure(200.0)),
+        SampleAggregateParams::gkm(2, pure(200.0)).order(CenterOrder::Spread),
         SampleAggregateParams::gkm(2, pure(200.0))
             .order(CenterOrder::Reference(array![[0.6, 0.6], [-0.6, -0.6]])),
     ] {
@@ -100,6 +106,26 @@ fn numbers_of_blocks_follow_their_rules() {
         assert_eq!(BlockRule::Power(0.4).blocks(odd, 5), 1);
     }
     assert_eq!(BlockRule::SizeFactor(3.0).blocks(1e18, 5), MAX_BLOCKS);
+}
+
+#[test]
+fn centers_that_would_not_fit_in_memory_are_refused_before_anything_is_spent() {
+    // 256 MiB of centers: fewer blocks where a block has more of them, none where one alone is too large.
+    assert_eq!(most_blocks(5, 6).expect("few"), MAX_BLOCKS);
+    assert_eq!(most_blocks(1000, 100).expect("many"), 671);
+    let huge = SampleAggregateParams::gkm_3k(1 << 22, pure(1.0));
+    let aggregate = huge.check().expect("valid in one column");
+    let (mut noise, records) = (InsecureSeededRng::new(1), Array2::<f64>::zeros((3, 2)));
+    let mut session = Session::new(pure(1.0), AddRemove, &mut noise);
+    let frame = frame(2);
+    let source = FramedSource::new(&records, &frame);
+    let refused = aggregate.fit(&source, &mut session, &mut public());
+    let params = ParamsError::CenterMemory {
+        numbers: 1 << 23,
+        most: 1 << 22,
+    };
+    assert!(matches!(refused, Err(FitError::Params(error)) if error == params));
+    assert!(session.ledger().events().is_empty());
 }
 
 #[test]
@@ -194,7 +220,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn one_record_moves_one_block_and_no_statistic_by_more_than_claimed(pair in neighbors(2, 24), which in 0..3_usize) {
+    fn one_record_moves_one_block_and_no_statistic_by_more_than_claimed(pair in neighbors(2, 24), which in 0..4_usize) {
         let aggregate = variants(2)[which].clone().blocks(BlockRule::Fixed(5)).check().expect("valid");
         let report = replay(pure(1.0), &pair, |source, session| aggregate.fit(source, session, &mut public()));
         prop_assert!(report.differences.is_empty(), "{:?}", report.differences);
