@@ -1,6 +1,10 @@
 //! Facts that theorems rest on and no replay shows: each checked against a formula written here once more.
 
+use dp_core::conversion::delta_of_gaussians;
+use dp_core::mechanism::GaussianMechanism;
+use dp_core::pld::{Bound, ComposedLoss, Mechanism, Precision};
 use dp_core::rng::InsecureSeededRng;
+use dp_core::sensitivity::L2Sensitivity;
 use dp_core::tape::{Call, Statistic};
 use dp_core::{Delta, Epsilon, Event, Loss, NeighboringRelation, Session, Value};
 use ktuple::averages::{Range, bounding_segment};
@@ -53,6 +57,35 @@ pub fn count_share() -> Check {
         })?;
     }
     must(events.len() == 8, || format!("{} events", events.len()))
+}
+
+/// The exact loss distribution of the noise that a whole Gaussian budget buys for one count is within the claim at every ε.
+///
+/// # Errors
+///
+/// The ε at which it is not.
+pub fn gaussian_loss() -> Check {
+    for nats in [0.5, 2.0, 6.0] {
+        let whole = budget(nats, 1e-6).gaussian().ok_or("there is a delta")?;
+        let one = L2Sensitivity::from_squared(1).map_err(text)?;
+        let std_dev = GaussianMechanism::calibrate(one, whole)
+            .map_err(text)?
+            .std_dev();
+        let noise = Mechanism::DiscreteGaussian {
+            std_dev,
+            sensitivity: 1,
+        };
+        let exact = ComposedLoss::of(&[(noise, 1)], Bound::Lower, Precision::default());
+        let exact = exact.map_err(text)?;
+        for i in 0..400 {
+            let epsilon = 0.02 * f64::from(i);
+            let claimed = delta_of_gaussians(whole.rho().get(), epsilon);
+            must(exact.delta(epsilon) <= claimed, || {
+                format!("delta at {epsilon} is above {claimed}")
+            })?;
+        }
+    }
+    Ok(())
 }
 
 /// Nine records on a center and one far away move it by a tenth of the radius, with hardly any noise.

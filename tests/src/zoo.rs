@@ -85,6 +85,11 @@ pub const ZOO: &[(&str, &str, Check)] = &[
         LAPLACE,
     ),
     ("sigma-for-variance", "σ where σ² belongs", GAUSSIAN),
+    (
+        "gaussian-surplus-left-out",
+        "discrete noise counted as continuous noise of the same variance",
+        Check::Law("loss of Gaussian noise, exactly", theorems::gaussian_loss),
+    ),
     ("noise-truncated", "noise cut off at ±2", LAPLACE),
     (
         "one-noise-for-all",

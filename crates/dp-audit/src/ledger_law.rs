@@ -1,7 +1,8 @@
 //! The spends of a run, added up in rationals by other code than the accountant's: at most the promise, and hardly less.
 
 use dashu_ratio::RBig;
-use dp_core::{Budget, Ledger, Loss, NeighboringRelation, conversion};
+use dp_core::sensitivity::Sensitivity;
+use dp_core::{Budget, Composition, Event, Ledger, Loss, NeighboringRelation, Value, conversion};
 
 /// What a ledger adds up to.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +41,8 @@ pub enum LawError {
 /// Adds up `ledger` and compares it with what was promised; `least` is the share of ε that must have been used.
 ///
 /// ε and δ of basic events are summed exactly; ρ of concentrated ones is summed exactly and converted once, with what is left of
-/// δ. An event that was proved under add-remove counts twice (ρ four times) under replace-one.
+/// δ: as one Gaussian where all of them are, and then each event's noise must have the surplus of variance which that takes.
+/// An event that was proved under add-remove counts twice (ρ four times) under replace-one.
 ///
 /// # Errors
 ///
@@ -53,6 +55,7 @@ pub fn check(
 ) -> Result<Spent, LawError> {
     let zero = || RBig::ZERO;
     let (mut epsilon, mut delta, mut rho) = (zero(), zero(), zero());
+    let mut gaussian = true;
     for event in ledger.events() {
         let doubled = match (event.relation, relation) {
             (proof, promise) if proof == promise => false,
@@ -68,7 +71,7 @@ pub fn check(
         let times = RBig::from(event.count);
         match event.loss {
             // A pure loss that enters as a concentrated one: ρ = ε²/2.
-            Loss::Pure(e) if event.composition == dp_core::Composition::Zcdp => {
+            Loss::Pure(e) if event.composition != Composition::Basic => {
                 let e = exact(e.get()) * &steps;
                 rho += &e * &e / RBig::from(2_u8) * times;
             }
@@ -80,16 +83,17 @@ pub fn check(
             }
             Loss::Zcdp(r) => rho += exact(r.get()) * &steps * &steps * times,
         }
+        gaussian &= is_gaussian(event)?;
     }
     let (promised, granted) = (exact(budget.epsilon.get()), exact(budget.delta.get()));
     if rho > zero() {
         // What is left of δ, from below; ρ from above.
         let left = (&granted - &delta).to_f64().value().next_down();
         let rho = rho.to_f64().value().next_up();
-        let converted = if left > 0.0 {
-            conversion::epsilon_of_rho(rho, left)
-        } else {
-            f64::INFINITY
+        let converted = match (left > 0.0, gaussian) {
+            (true, true) => conversion::epsilon_of_gaussians(rho, left),
+            (true, false) => conversion::epsilon_of_rho(rho, left),
+            (false, _) => f64::INFINITY,
         };
         if !converted.is_finite() {
             return Err(LawError::Over {
@@ -129,7 +133,33 @@ fn rho_was_used(ledger: &Ledger) -> bool {
     ledger
         .events()
         .iter()
-        .any(|event| event.composition == dp_core::Composition::Zcdp)
+        .any(|event| event.composition != Composition::Basic)
+}
+
+/// Whether an event may stand in a sum of Gaussians; an error if it says so and its noise is too small for it.
+fn is_gaussian(event: &Event) -> Result<bool, LawError> {
+    match event.composition {
+        Composition::Basic => return Ok(true),
+        Composition::Zcdp => return Ok(false),
+        Composition::Gaussian => {}
+    }
+    let Loss::Zcdp(rho) = event.loss else {
+        return Err(LawError::Event(format!("{event} has no rho")));
+    };
+    let std_dev = event.parameters.get("std_dev");
+    if let (Sensitivity::L2Squared(squared), Some(Value::Real(std_dev))) =
+        (event.sensitivity, std_dev)
+    {
+        // σ² − 4 ≥ Δ²/(2ρ), up to the rounding of σ to a float.
+        let needed = squared as f64 / (2.0 * rho.get()) + f64::from(conversion::GAUSSIAN_SURPLUS);
+        if std_dev * std_dev < needed * (1.0 - 1e-14) {
+            return Err(LawError::Event(format!(
+                "{event} has a variance of {}, not {needed}",
+                std_dev * std_dev
+            )));
+        }
+    }
+    Ok(true)
 }
 
 fn exact(x: f64) -> RBig {

@@ -130,6 +130,18 @@ fn composition(event: &Event) -> String {
     match event.composition {
         Composition::Basic => "basic".to_owned(),
         Composition::Zcdp => "zero-concentrated".to_owned(),
+        Composition::Gaussian => "Gaussian".to_owned(),
+    }
+}
+
+/// A loss to nine digits, rounded up: what is said holds.
+fn rounded_up(x: f64) -> f64 {
+    let digits = |x: f64| format!("{x:.8e}").parse().unwrap_or(x);
+    let near: f64 = digits(x);
+    if near >= x || !x.is_finite() {
+        near
+    } else {
+        digits(x * (1.0 + 1e-8))
     }
 }
 
@@ -137,11 +149,11 @@ fn composition(event: &Event) -> String {
 pub(crate) fn guarantee(guarantee: &Guarantee) -> String {
     let before = guarantee
         .rho
-        .map(|rho| format!(" (ρ = {rho} before conversion)"));
+        .map(|rho| format!(" (ρ = {} before conversion)", rounded_up(rho)));
     format!(
         "ε = {}, δ = {} per {} under {}{}",
-        guarantee.epsilon,
-        guarantee.delta,
+        rounded_up(guarantee.epsilon),
+        rounded_up(guarantee.delta),
         guarantee.unit,
         guarantee.relation,
         before.unwrap_or_default()
@@ -255,5 +267,26 @@ mod tests {
         ] {
             assert_eq!(short(x), text);
         }
+    }
+
+    #[test]
+    fn losses_are_never_rounded_down() {
+        for (x, shown) in [
+            (0.999_999_999_998_991, 1.0),
+            (0.1, 0.1),
+            (1.000_000_001, 1.000_000_01),
+            (1e-6, 1e-6),
+            (0.0, 0.0),
+        ] {
+            assert!((rounded_up(x) - shown).abs() <= 0.0, "{x}");
+        }
+        for i in 1..1000 {
+            let x = 0.123_456_789_1 * f64::from(i);
+            assert!(
+                rounded_up(x) >= x && rounded_up(x) <= x * (1.0 + 2e-8),
+                "{x}"
+            );
+        }
+        assert!(rounded_up(f64::INFINITY).is_infinite());
     }
 }

@@ -46,6 +46,8 @@ struct Totals {
     epsilon: ExactSum,
     delta: ExactSum,
     rho: ExactSum,
+    /// Whether some of `rho` is not that of a Gaussian.
+    unlike: bool,
 }
 
 impl Totals {
@@ -83,14 +85,18 @@ impl Totals {
                 };
                 add(&mut self.delta, 1, delta);
             }
-            (Loss::Zcdp(rho), _) => {
+            (Loss::Zcdp(rho), composition) => {
                 add(&mut self.rho, squared, rho.get());
+                self.unlike |= composition != Composition::Gaussian;
             }
-            (Loss::Pure(epsilon), Composition::Zcdp) => {
+            (Loss::Pure(epsilon), Composition::Zcdp | Composition::Gaussian) => {
                 let rho = conversion::rho_of_pure(epsilon.get());
                 add(&mut self.rho, squared, rho);
+                self.unlike = true;
             }
-            (Loss::Approx(..), Composition::Zcdp) => return Err(SpendError::NotConcentrated),
+            (Loss::Approx(..), Composition::Zcdp | Composition::Gaussian) => {
+                return Err(SpendError::NotConcentrated);
+            }
         }
         Ok(())
     }
@@ -103,10 +109,12 @@ impl Totals {
         // What the events do not need of δ is what the conversion may use.
         let slack = self.delta.remaining(granted);
         let rho = self.rho.to_f64_up();
-        let converted = if slack > 0.0 {
+        let converted = if slack <= 0.0 {
+            f64::INFINITY
+        } else if self.unlike {
             conversion::epsilon_of_rho(rho, slack)
         } else {
-            f64::INFINITY
+            conversion::epsilon_of_gaussians(rho, slack)
         };
         let mut epsilon = self.epsilon.clone();
         let total = if converted.is_finite() {
@@ -127,7 +135,7 @@ impl Totals {
 /// Keeps a run inside its budget.
 ///
 /// It adds up in rationals: ε and δ of basic events are summed exactly, ρ of concentrated events is
-/// summed exactly and converted once with what is left of δ. A spend that would exceed the budget is
+/// summed exactly and converted once with what is left of δ: as one Gaussian if all of them are Gaussian. A spend that would exceed the budget is
 /// refused before anything is charged.
 #[derive(Clone, Debug)]
 pub struct Accountant {

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::conversion;
+use crate::ledger::Composition;
+use crate::mechanism::GaussianSpend;
 use crate::neighboring::NeighboringRelation;
 use crate::units::{Delta, Epsilon, Rho};
 
@@ -39,6 +41,20 @@ impl Budget {
     #[must_use]
     pub fn rho(&self) -> Option<Rho> {
         conversion::rho_for(self.epsilon, self.delta)
+    }
+
+    /// What a run may spend whose concentrated releases are all Gaussian; none without δ.
+    ///
+    /// Counted as Gaussian up to ρ = 1 (ε = 7.7 at δ = 1e-6). Beyond, the surplus of variance which that takes would be felt in
+    /// counts, and the gain falls: plain ρ.
+    #[must_use]
+    pub fn gaussian(&self) -> Option<GaussianSpend> {
+        let plain = self.rho()?;
+        if plain.get() > 1.0 {
+            return Some(GaussianSpend::from(plain));
+        }
+        let rho = conversion::rho_for_gaussians(self.epsilon, self.delta)?;
+        Some(GaussianSpend::new(rho, Composition::Gaussian))
     }
 
     /// The budget with which a mechanism proved under `proof` must run to keep this budget under

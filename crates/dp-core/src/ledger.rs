@@ -21,6 +21,10 @@ pub enum Composition {
     /// Its ρ is added to that of the other concentrated events (a pure ε counts as ε²/2), and the sum
     /// is converted once.
     Zcdp,
+    /// Discrete Gaussian noise, whose ρ is μ²/2: where every concentrated event of a ledger is of this
+    /// kind, the sum of ρ is converted by the exact privacy profile of one Gaussian, which is tighter than
+    /// any conversion of ρ. Beside other concentrated events it counts as one of them.
+    Gaussian,
 }
 
 /// One spend: everything that a reader needs to check its loss.

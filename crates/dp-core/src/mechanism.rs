@@ -19,7 +19,7 @@ mod selection;
 mod threshold;
 
 pub use additive::AdditiveMechanism;
-pub use gaussian::GaussianMechanism;
+pub use gaussian::{GaussianMechanism, GaussianSpend};
 pub use laplace::LaplaceMechanism;
 pub use selection::{SelectionMechanism, SelectionRule};
 pub use threshold::ThresholdMechanism;

@@ -13,7 +13,7 @@
 //!   replace-one the L1 bounds double and the squared L2 bounds are four times as large (the same cluster, opposite ends).
 //!
 //! The number of iterations, the schedule and the radii are public and fixed in advance: nothing stops early.
-//! The losses add up by basic composition (Laplace) or zero-concentrated composition (Gaussian).
+//! The losses add up by basic composition (Laplace) or as one Gaussian (Gaussian).
 //!
 //! # Source
 //!

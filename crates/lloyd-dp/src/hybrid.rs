@@ -4,6 +4,7 @@
 //!
 //! A synopsis (see [`grid`](crate::grid)) and one iteration of [`dplloyd`](crate::dplloyd) around centers computed from it, each
 //! with half of ε: ε in all by basic composition, the second mechanism being private for every value of what the first released.
+//! The iteration within a radius takes Gaussian noise, for all of δ, where there is a δ and that noise is smaller (from about 9 columns on).
 //! Which branch runs depends on public numbers and at most on a noisy count that is paid for; it is part of the release.
 //! Details in `docs/proofs/hybrid.md`.
 //!
@@ -11,6 +12,7 @@
 //!
 //! Su, Cao, Li, Bertino, Jin 2016 (arXiv 1504.05998), Section 6.
 
+use dp_core::mechanism::GaussianSpend;
 use dp_core::rounding::split;
 use dp_core::{Budget, Epsilon, Event, NeighboringRelation, Session};
 use metric_space::{Frame, LatticeSource};
@@ -295,14 +297,28 @@ impl Hybrid {
         }
         let lloyd = match params.refinement {
             Refinement::Paper => DpLloydParams::paper(params.n_clusters, budget),
-            Refinement::BoundedRadius => DpLloydParams::new(params.n_clusters, budget),
+            Refinement::BoundedRadius => {
+                let slack = Budget::approx(epsilon, params.budget.delta);
+                if quieter_as_gaussian(slack, frame.dimension()) {
+                    DpLloydParams::new(params.n_clusters, slack).noise(Noise::Gaussian)
+                } else {
+                    DpLloydParams::new(params.n_clusters, budget).noise(Noise::Laplace)
+                }
+            }
         };
-        lloyd
-            .noise(Noise::Laplace)
-            .n_iterations(1)
-            .init(Init::Given(given))
-            .check()
+        lloyd.n_iterations(1).init(Init::Given(given)).check()
     }
+}
+
+/// Whether Gaussian noise on a vector of length 1 in d coordinates, which may be √d long in L1, has less variance than Laplace noise of
+/// the same budget.
+pub(crate) fn quieter_as_gaussian(budget: Budget, dimension: usize) -> bool {
+    let epsilon = budget.epsilon.get();
+    let laplace = 2.0 * dimension as f64 / (epsilon * epsilon);
+    let gaussian = |spend: GaussianSpend| 1.0 / (2.0 * spend.rho().get());
+    budget
+        .gaussian()
+        .is_some_and(|spend| gaussian(spend) <= laplace)
 }
 
 #[cfg(test)]

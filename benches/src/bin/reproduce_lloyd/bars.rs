@@ -4,9 +4,9 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use crate::data::{Set, find, read};
 use crate::methods::{Effort, Method};
 use crate::output::{Output, Verdict, say, summary};
+use workspace_benches::data::{Set, find, read};
 
 /// Set, k, best known NICV without privacy, and the highest ratio at ε = 0.1, 0.5, 1.
 const BARS: [(&str, usize, f64, [f64; 3]); 4] = [

@@ -9,7 +9,6 @@
 )]
 
 mod bars;
-mod data;
 mod methods;
 mod output;
 mod schedules;
@@ -78,7 +77,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
         effort.synopses,
         effort.others,
     ));
-    let sets = data::sets(arguments.data.as_deref())?;
+    let sets = workspace_benches::data::sets(arguments.data.as_deref())?;
     for set in &sets.found {
         say(&format!(
             "{}: {} records, {} columns, k = {}; {}",

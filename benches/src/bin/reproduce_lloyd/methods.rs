@@ -13,7 +13,7 @@ use ndarray::Array2;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::data::Set;
+use workspace_benches::data::Set;
 
 /// How many runs stand behind a number.
 #[derive(Clone, Copy, Debug)]

@@ -13,10 +13,10 @@ use ndarray::Array2;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::data::{Set, find, mixture, read};
 use crate::methods::Effort;
 use crate::output::{Output, Point, say, summary};
 use crate::shapes;
+use workspace_benches::data::{Set, find, mixture, read};
 
 /// Iterations of every schedule: the paper compares at several; ten is its example.
 const ITERATIONS: usize = 10;

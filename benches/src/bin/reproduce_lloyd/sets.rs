@@ -14,10 +14,10 @@ use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::data::Set;
 use crate::methods::{Effort, Method};
 use crate::output::{Output, Point, say, summary};
 use crate::shapes;
+use workspace_benches::data::Set;
 
 pub(crate) fn run(sets: &[Set], effort: Effort, output: &mut Output) -> Result<(), Box<dyn Error>> {
     let mut errors = Vec::new();

@@ -1,7 +1,7 @@
 //! The shapes that the papers report, checked on what came out.
 
-use crate::data::Baseline;
 use crate::output::{Output, Point, Verdict};
+use workspace_benches::data::Baseline;
 
 const LOW_DIMENSION: [&str; 4] = ["S1", "Gowalla", "TIGER", "Image"];
 const HIGH_DIMENSION: [&str; 2] = ["Adult", "Lifesci"];

@@ -2,10 +2,10 @@
 
 use std::error::Error;
 
-use crate::data::{Set, mixture};
 use crate::methods::{Effort, Method};
 use crate::output::{Output, Point, summary};
 use crate::shapes;
+use workspace_benches::data::{Set, mixture};
 
 const N: usize = 10_000;
 

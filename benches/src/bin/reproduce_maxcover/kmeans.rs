@@ -15,7 +15,8 @@ use metric_space::{Euclidean, LloydParams, Power, Records, mean_cost};
 use ndarray::{Array2, Axis};
 
 use crate::instances::{Instance, budget, public};
-use crate::{Effort, data, mean, say};
+use crate::{Effort, mean, say};
+use workspace_benches::data;
 
 /// Gupta's search on private candidates against Algorithm 2 on them: half of ε each for the former, 0.4 and 0.6 for the latter.
 pub(crate) fn candidates(effort: Effort) -> Result<(), Box<dyn Error>> {

@@ -18,9 +18,6 @@
 )]
 
 mod clinics;
-#[expect(dead_code, reason = "the other half belongs to another program")]
-#[path = "../reproduce_lloyd/data.rs"]
-mod data;
 mod instances;
 mod kmeans;
 mod map;

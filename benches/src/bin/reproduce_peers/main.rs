@@ -6,12 +6,8 @@
 //! records and the exact extremes of each column taken as public. Run r has noise seed r and public seed 1000 + r; generated sets take the seeds 1
 //! to 4 in turn.
 
-#[expect(dead_code, reason = "the other half belongs to another program")]
-#[path = "../reproduce_lloyd/data.rs"]
-mod data;
 mod output;
 mod rows;
-mod sets;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -23,7 +19,7 @@ use dp_cluster::{
 };
 use output::{Measured, Output, say};
 use rows::{ROWS, Row};
-use sets::Set;
+use workspace_benches::sets::{self, Set};
 
 /// δ of all runs.
 const DELTA: f64 = 1e-6;

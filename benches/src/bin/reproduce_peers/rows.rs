@@ -2,7 +2,7 @@
 
 use dp_cluster::generate::Kind;
 
-use crate::sets::Origin;
+use workspace_benches::sets::Origin;
 
 /// One line of the table.
 pub(crate) struct Row {

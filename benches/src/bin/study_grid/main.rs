@@ -3,23 +3,16 @@
 //!
 //! Ratios are NICV over the best of 30 runs without privacy on the same set; a geometric mean over sets and seeds says which setting is best.
 
-#[expect(
-    dead_code,
-    reason = "the reader of files is for the program that this module belongs to"
-)]
-#[path = "../reproduce_lloyd/data.rs"]
-mod data;
-
 use std::error::Error;
 use std::io::Write;
 use std::process::ExitCode;
 
-use data::Set;
 use dp_core::rng::InsecureSeededRng;
 use dp_core::{Budget, Epsilon, NeighboringRelation, Session};
 use lloyd_dp::grid::{CellRule, GridParams, Starts, SynopsisSolverParams};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use workspace_benches::data::{self, Set};
 
 /// Records, columns, clusters.
 const SHAPES: [(usize, usize, usize); 9] = [

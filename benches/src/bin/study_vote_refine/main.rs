@@ -2,20 +2,6 @@
 //! number against the defaults; a cell is the mean ratio of costs over seeds, and the last column the geometric mean over sets, at which
 //! settings are compared.
 
-#[expect(
-    dead_code,
-    reason = "the reader of files is for the program that this module belongs to"
-)]
-#[path = "../reproduce_lloyd/data.rs"]
-mod data;
-mod generated;
-#[expect(
-    dead_code,
-    reason = "half of it is for the program that this module belongs to"
-)]
-#[path = "../reproduce_peers/sets.rs"]
-mod sets;
-
 use std::error::Error;
 use std::io::Write;
 use std::process::ExitCode;
@@ -26,7 +12,8 @@ use lloyd_dp::vote_refine::VoteRefineParams;
 use metric_space::{BoxDomain, Frame, FramedSource, Lattice};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use sets::Set;
+use workspace_benches::generated;
+use workspace_benches::sets::Set;
 
 /// Changes against the defaults: each a list of names and values; the first line is no change.
 const CHANGES: &[&[(&str, f64)]] = &[
@@ -98,7 +85,7 @@ fn run() -> Result<(), Box<dyn Error>> {
             other => return Err(format!("there is no flag `{other}`").into()),
         }
     }
-    let sets = generated::all()?;
+    let sets = generated::all(101)?;
     for epsilon in epsilons {
         let names: Vec<&str> = sets.iter().map(|(name, _)| *name).collect();
         say(&format!(

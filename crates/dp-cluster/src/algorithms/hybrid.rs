@@ -15,6 +15,7 @@ use crate::request::{FitRequest, RequestError};
 pub(crate) struct Hybrid {
     name: &'static str,
     summary: &'static str,
+    delta: DeltaNeed,
     params: fn(usize, Budget) -> HybridParams,
 }
 
@@ -22,6 +23,7 @@ pub(crate) struct Hybrid {
 pub(crate) const HYBRID: Hybrid = Hybrid {
     name: "hybrid",
     summary: "eug with half of ε and one noisy Lloyd step, or eug with all of it, as an error model says",
+    delta: DeltaNeed::None,
     params: HybridParams::new,
 };
 
@@ -29,6 +31,7 @@ pub(crate) const HYBRID: Hybrid = Hybrid {
 pub(crate) const HYBRID_REFINE: Hybrid = Hybrid {
     name: "hybrid-refine",
     summary: "eug with half of ε, then always one noisy Lloyd step within a radius",
+    delta: DeltaNeed::Optional,
     params: HybridParams::refine,
 };
 
@@ -49,7 +52,7 @@ impl Algorithm for Hybrid {
             summary: self.summary,
             private: true,
             proof: NeighboringRelation::AddRemove,
-            delta: DeltaNeed::None,
+            delta: self.delta,
             needs_size: true,
             options: &["starts"],
         }

@@ -141,3 +141,34 @@ fn an_event_by_theorem_keeps_its_loss() {
     let event = Event::new("theorem", Sensitivity::ByTheorem, ADD, pure(1.0));
     assert!(accountant.spend(event).is_ok());
 }
+
+#[test]
+fn gaussians_alone_are_one_gaussian_and_beside_others_they_are_rho() {
+    let budget = budget(1.0, 1e-6);
+    let whole = budget.gaussian().expect("delta is positive");
+    let parts = whole.split(&[1.0, 2.0, 3.0]).expect("positive parts");
+    let mut accountant = Accountant::new(budget, ADD);
+    for part in &parts {
+        let event = event(Loss::Zcdp(part.rho()), ADD).composed(part.composition());
+        accountant.spend(event).expect("fits");
+    }
+    let guarantee = accountant.guarantee();
+    assert!(guarantee.epsilon <= 1.0 && guarantee.epsilon > 0.999_999);
+    let again = total(accountant.ledger(), ADD, 1e-6).expect("composable");
+    assert_eq!(again, guarantee);
+    // The same ρ as any concentrated loss does not fit, nor does one unlike event beside Gaussian ones.
+    let mut plain = Accountant::new(budget, ADD);
+    assert!(plain.spend(event(Loss::Zcdp(whole.rho()), ADD)).is_err());
+    let mut mixed = Accountant::new(budget, ADD);
+    for part in &parts[..2] {
+        let event = event(Loss::Zcdp(part.rho()), ADD).composed(part.composition());
+        mixed.spend(event).expect("fits");
+    }
+    assert!(mixed.spend(event(Loss::Zcdp(parts[2].rho()), ADD)).is_err());
+    // Under replace-one a Gaussian proved under add-remove is one of twice the μ.
+    let mut doubled = Accountant::new(budget, REPLACE);
+    let quarter = Rho::new(whole.rho().get() / 4.0).expect("positive");
+    let event = event(Loss::Zcdp(quarter), ADD).composed(whole.composition());
+    doubled.spend(event).expect("four times a quarter");
+    assert!((doubled.guarantee().epsilon - guarantee.epsilon).abs() < 1e-9);
+}

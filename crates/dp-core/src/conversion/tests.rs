@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::pld::{Bound, ComposedLoss, Mechanism, Precision};
 
 /// 10^x for an exponent drawn evenly: every magnitude is as likely as another.
 fn power_of_ten(low: f64, high: f64) -> impl Strategy<Value = f64> {
@@ -41,7 +42,81 @@ fn sums_of_rounded_parts_fit_like_the_whole() {
     }
 }
 
+/// Exact laws of discrete noise against the claim: single releases with small noise, where the lattice shows, and several together.
+#[test]
+fn discrete_gaussians_with_their_surplus_are_no_worse_than_continuous_ones() {
+    let precision = Precision::default();
+    for (sensitivity, rho) in [(1, 1.0), (1, 0.2), (2, 0.5), (3, 1.0), (1, 0.01), (40, 0.3)] {
+        for uses in [1, 3] {
+            let each = rho / uses as f64;
+            let squared = (sensitivity * sensitivity) as f64;
+            let exact = |surplus: f64| {
+                let std_dev = (squared / (2.0 * each) + surplus).sqrt();
+                let noise = Mechanism::DiscreteGaussian {
+                    std_dev,
+                    sensitivity,
+                };
+                ComposedLoss::of(&[(noise, uses)], Bound::Lower, precision).expect("in range")
+            };
+            let (with, without) = (exact(f64::from(GAUSSIAN_SURPLUS)), exact(0.0));
+            let mut exceeded = false;
+            for i in 0..400 {
+                let epsilon = 0.02 * f64::from(i);
+                let claimed = delta_of_gaussians(rho, epsilon);
+                assert!(
+                    with.delta(epsilon) <= claimed,
+                    "{sensitivity} {rho} {uses} {epsilon}"
+                );
+                exceeded |= without.delta(epsilon) > claimed;
+            }
+            // The surplus is needed: without it small noise breaks the claim.
+            if sensitivity == 1 && uses == 1 && rho >= 0.2 {
+                assert!(exceeded, "{rho}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_budget_in_gaussians_is_accepted_forward_with_parts_that_were_rounded() {
+    for i in 1..60 {
+        for delta in [1e-4, 1e-6, 1e-9] {
+            let epsilon = 0.1 * f64::from(i);
+            let unit = Epsilon::new(epsilon).expect("valid");
+            let rho = rho_for_gaussians(unit, Delta::new(delta).expect("valid"));
+            let mut part = rho.expect("delta is above 0").get();
+            assert!(epsilon_of_gaussians(part * (1.0 + 1e-9), delta) > epsilon);
+            assert!(
+                part > rho_for(unit, Delta::new(delta).expect("valid"))
+                    .expect("there")
+                    .get()
+            );
+            for _ in 0..12 {
+                assert!(
+                    epsilon_of_gaussians(part, delta) <= epsilon,
+                    "{epsilon}, {delta}"
+                );
+                part = part.next_down();
+            }
+        }
+    }
+    assert!(epsilon_of_gaussians(0.1, 0.0).is_infinite());
+    assert!(epsilon_of_gaussians(f64::NAN, 0.1).is_infinite());
+    assert!(epsilon_of_gaussians(0.0, 1e-6) <= 0.0);
+    assert!(delta_of_gaussians(f64::NAN, 1.0) >= 1.0);
+}
+
 proptest! {
+    #[test]
+    fn the_gaussian_budget_found_backward_is_accepted_forward(
+        epsilon in power_of_ten(-6.0, 2.0),
+        delta in power_of_ten(-250.0, -0.302),
+    ) {
+        let (epsilon, delta) = (Epsilon::new(epsilon)?, Delta::new(delta)?);
+        let rho = rho_for_gaussians(epsilon, delta).expect("delta is above 0");
+        prop_assert!(epsilon_of_gaussians(rho.get(), delta.get()) <= epsilon.get());
+    }
+
     #[test]
     fn the_budget_found_backward_is_accepted_forward(
         epsilon in power_of_ten(-6.0, 2.845),

@@ -1,11 +1,11 @@
 //! Either of the additive mechanisms, for algorithms that leave the choice to their caller.
 
-use super::{GaussianMechanism, LaplaceMechanism, MechanismError};
+use super::{GaussianMechanism, GaussianSpend, LaplaceMechanism, MechanismError};
 use crate::guarantee::Loss;
 use crate::ledger::Event;
 use crate::neighboring::NeighboringRelation;
 use crate::sensitivity::{L1Sensitivity, L2Sensitivity};
-use crate::units::{Epsilon, Rho};
+use crate::units::Epsilon;
 
 /// Discrete Laplace or discrete Gaussian noise on a vector of integers.
 ///
@@ -14,7 +14,7 @@ use crate::units::{Epsilon, Rho};
 pub enum AdditiveMechanism {
     /// Pure ε, by L1 sensitivity.
     Laplace(LaplaceMechanism),
-    /// ρ-zCDP, by L2 sensitivity.
+    /// ρ, by L2 sensitivity.
     Gaussian(GaussianMechanism),
 }
 
@@ -28,13 +28,16 @@ impl AdditiveMechanism {
         LaplaceMechanism::calibrate(sensitivity, epsilon).map(Self::Laplace)
     }
 
-    /// Discrete Gaussian noise at loss ρ.
+    /// Discrete Gaussian noise at loss ρ, added up as the spend says.
     ///
     /// # Errors
     ///
     /// [`MechanismError::Scale`] if the noise is beyond what can be drawn.
-    pub fn gaussian(sensitivity: L2Sensitivity, rho: Rho) -> Result<Self, MechanismError> {
-        GaussianMechanism::calibrate(sensitivity, rho).map(Self::Gaussian)
+    pub fn gaussian(
+        sensitivity: L2Sensitivity,
+        spend: impl Into<GaussianSpend>,
+    ) -> Result<Self, MechanismError> {
+        GaussianMechanism::calibrate(sensitivity, spend).map(Self::Gaussian)
     }
 
     /// Standard deviation of the noise on one coordinate, in lattice units.

@@ -202,9 +202,9 @@ fn line_average(
         Epsilon::new(loss.sum).map_err(too_small)?,
         Delta::new(loss.delta).map_err(too_small)?,
     );
-    let rho = budget.rho().ok_or(ParamsError::BudgetTooSmall)?;
+    let spend = budget.gaussian().ok_or(ParamsError::BudgetTooSmall)?;
     let squared = L2Sensitivity::from_squared(u128::from(half) * u128::from(half)).map_err(one)?;
-    let noise = AdditiveMechanism::gaussian(squared, rho)?;
+    let noise = AdditiveMechanism::gaussian(squared, spend)?;
     let sum = Confidential::new(vec![sum]);
     let sum = session.add_noise_charged(
         charge,

@@ -13,10 +13,10 @@
 //!
 //! Means of integers are rounded down to a finer grid, which adds 1 per coordinate to what a tuple can move.
 
-use dp_core::mechanism::AdditiveMechanism;
+use dp_core::mechanism::{AdditiveMechanism, GaussianSpend};
 use dp_core::sensitivity::{L2Sensitivity, Sensitivity};
 use dp_core::session::Charge;
-use dp_core::{Confidential, Rho, Session};
+use dp_core::{Confidential, Session};
 use rayon::prelude::*;
 
 use super::matching::MatchRatio;
@@ -66,7 +66,10 @@ pub(super) fn tuple_averages(
         let noise = MeanNoise {
             radius,
             count,
-            rho: plan.rho_centers / k as f64,
+            spend: plan
+                .centers
+                .split(&vec![1.0; k])
+                .map_err(|_| ParamsError::BudgetTooSmall)?[0],
         };
         let mean = noise.release(sum, sums.count, charge, session)?;
         let step = shape.lattice.step() / f64::from(1_u32 << MEAN_BITS);
@@ -111,8 +114,8 @@ fn noisy_scales(
     let each = integer_up((ratio.kappa() * LN_UNITS + 2.0) / count) + 1;
     let squared = L2Sensitivity::from_squared(u128::from(each) * u128::from(each) * k as u128)
         .map_err(|_| ParamsError::BudgetTooSmall)?;
-    let rho = Rho::new(plan.rho_scales).map_err(|_| ParamsError::BudgetTooSmall)?;
-    let noise = AdditiveMechanism::gaussian(squared, rho)?;
+    let spend = plan.scales.ok_or(ParamsError::BudgetTooSmall)?;
+    let noise = AdditiveMechanism::gaussian(squared, spend)?;
     let means = sums.clusters.iter();
     let means = means.map(|(_, ln)| ln.div_euclid(sums.count.max(1)));
     let noisy = session.add_noise_charged(
@@ -137,8 +140,8 @@ pub(super) struct MeanNoise {
     pub(super) radius: f64,
     /// n̂.
     pub(super) count: f64,
-    /// ρ of the release.
-    pub(super) rho: f64,
+    /// What the release may spend.
+    pub(super) spend: GaussianSpend,
 }
 
 impl MeanNoise {
@@ -161,8 +164,7 @@ impl MeanNoise {
         )]
         let squared = L2Sensitivity::from_squared(squared as u128)
             .map_err(|_| ParamsError::BudgetTooSmall)?;
-        let rho = Rho::new(self.rho).map_err(|_| ParamsError::BudgetTooSmall)?;
-        let noise = AdditiveMechanism::gaussian(squared, rho)?;
+        let noise = AdditiveMechanism::gaussian(squared, self.spend)?;
         let means = sum.iter().map(|&sum| fine_mean(sum, count));
         Ok(session.add_noise_charged(
             charge,

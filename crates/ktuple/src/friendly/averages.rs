@@ -261,7 +261,7 @@ impl TupleAggregator for FriendlyAverages {
         let noise = MeanNoise {
             radius: 2.0 * radius as f64,
             count,
-            rho: plan.rho_centers,
+            spend: plan.centers,
         };
         let kept = i64::try_from(kept.len()).unwrap_or(i64::MAX);
         let mean = noise.release(&sum, kept, &charge, session)?;

@@ -2,7 +2,7 @@
 
 #[cfg(test)]
 use dp_core::composition::ApproxLoss;
-use dp_core::mechanism::AdditiveMechanism;
+use dp_core::mechanism::{AdditiveMechanism, GaussianSpend};
 use dp_core::rounding::{down, largest_holding};
 use dp_core::sensitivity::{L1Sensitivity, L2Sensitivity};
 use dp_core::{Budget, Delta, Epsilon, Rho, conversion};
@@ -52,9 +52,10 @@ pub(super) struct Plan {
     pub(super) count: AdditiveMechanism,
     /// What is subtracted from it, so that it is an underestimate but for probability `δ_c`.
     pub(super) margin: i64,
-    /// ρ of the k scales, and of the k centers.
-    pub(super) rho_scales: f64,
-    pub(super) rho_centers: f64,
+    /// What the k scales may spend; nothing for points, which have none.
+    pub(super) scales: Option<GaussianSpend>,
+    /// What the k centers may spend.
+    pub(super) centers: GaussianSpend,
     /// Probability that some scale is underestimated.
     pub(super) delta_scales: f64,
     /// Fewer kept tuples than this, and the answer is ⊥.
@@ -68,7 +69,8 @@ struct Inner {
     keep: Keep,
     average_epsilon: f64,
     count: Count,
-    rho: f64,
+    /// Of scales and centers together.
+    spend: GaussianSpend,
     delta_count: f64,
     delta_scales: f64,
 }
@@ -176,7 +178,7 @@ fn proportional(budget: Budget, t: u64, count_share: f64) -> Option<Inner> {
         keep: Keep::Proportional,
         average_epsilon: average,
         count: Count::Epsilon(count),
-        rho: noise.rho()?.get(),
+        spend: noise.gaussian()?,
         delta_count,
         delta_scales,
     })
@@ -206,7 +208,7 @@ fn gaussian(budget: Budget, t: u64, count_share: f64) -> Option<Inner> {
         keep: Keep::Gaussian { noise, threshold },
         average_epsilon: conversion::epsilon_of_rho(average, for_conversion),
         count: Count::Rho(count),
-        rho: rest,
+        spend: Rho::new(rest).ok()?.into(),
         delta_count,
         delta_scales,
     })
@@ -238,17 +240,21 @@ impl Inner {
                 (noise, margin, 2.0 * std_dev)
             }
         };
-        let (rho_scales, rho_centers) = match goal {
-            Goal::Tuples(_) => share(self.rho, SCALE_SHARE),
-            Goal::Points => (0.0, self.rho),
+        let (scales, centers) = match goal {
+            Goal::Tuples(_) => {
+                let parts = self.spend.split(&[SCALE_SHARE, 1.0 - SCALE_SHARE]);
+                let parts = parts.map_err(too_small)?;
+                (Some(parts[0]), parts[1])
+            }
+            Goal::Points => (None, self.spend),
         };
         let mut plan = Plan {
             keep: self.keep,
             average_epsilon: self.average_epsilon,
             count,
             margin: integer(margin),
-            rho_scales,
-            rho_centers,
+            scales,
+            centers,
             delta_scales: self.delta_scales,
             least: 2,
             expected: t as f64 - margin - spread,
@@ -270,7 +276,7 @@ impl Plan {
             }
             Goal::Points => {
                 // The noise's length is at most the radius.
-                let noise = 2.0 / (count * libm::sqrt(2.0 * self.rho_centers));
+                let noise = 2.0 / (count * libm::sqrt(2.0 * self.centers.rho().get()));
                 noise * libm::sqrt(shape.dimension as f64) <= 1.0
             }
         };
@@ -292,10 +298,11 @@ impl Plan {
     /// Standard deviation of a coordinate of a center, in units of the gap `D_i`, if `count` tuples are kept.
     fn relative_noise(&self, ratio: MatchRatio, n_clusters: usize, count: f64) -> f64 {
         let root_k = libm::sqrt(n_clusters as f64);
-        let scale_noise = root_k * ratio.kappa() / (count * libm::sqrt(2.0 * self.rho_scales));
+        let for_scales = self.scales.map_or(f64::INFINITY, |spend| spend.rho().get());
+        let scale_noise = root_k * ratio.kappa() / (count * libm::sqrt(2.0 * for_scales));
         let raise = scale_noise * self.raise_factor(n_clusters);
         let radius = 2.0 * ratio.get() * libm::exp(ratio.kappa() + raise);
-        radius * root_k / (count * libm::sqrt(2.0 * self.rho_centers))
+        radius * root_k / (count * libm::sqrt(2.0 * self.centers.rho().get()))
     }
 
     /// Standard deviations by which all k scales are raised: a union bound over sub-Gaussian tails.

@@ -9,14 +9,14 @@
 //! a radius `R_i` per cluster: post-processing.
 //!
 //! *Sums*: Σ (x − `c_i`) over cluster i, each difference clipped to length `R_i` and rounded toward zero. One record moves the
-//! sum of one cluster by at most `R_i`, so k Gaussian releases with standard deviations `R_i/√(2ρ)` together are ρ-zCDP: neighbors
+//! sum of one cluster by at most `R_i`, so k Gaussian releases with standard deviations `R_i/√(2ρ)` together are one with μ = √(2ρ): neighbors
 //! differ in one of them, by parallel composition.
 //!
 //! A replaced record may move from one cluster to another, or to the opposite end of the same: both sensitivities double.
 
-use dp_core::mechanism::{AdditiveMechanism, LaplaceMechanism};
+use dp_core::mechanism::{AdditiveMechanism, GaussianSpend, LaplaceMechanism};
 use dp_core::sensitivity::{L1Sensitivity, L2Sensitivity, Sensitivity};
-use dp_core::{Confidential, Epsilon, Event, Loss, NeighboringRelation, Rho, Session};
+use dp_core::{Budget, Confidential, Epsilon, Event, Loss, NeighboringRelation, Session};
 use metric_space::nearest::PackedCenters;
 use metric_space::{Frame, LatticeBlock, LatticeSource};
 use ndarray::{Array2, ArrayView2};
@@ -35,8 +35,8 @@ const GROWTH: f64 = 2.0;
 pub struct RefineSpend {
     /// ε of all histograms of radii.
     pub radii_epsilon: f64,
-    /// ρ of all sums.
-    pub sums_rho: f64,
+    /// What all sums may spend.
+    pub sums: GaussianSpend,
 }
 
 /// How centers are refined.
@@ -93,14 +93,13 @@ impl Refine {
     /// [`ParamsError::BudgetTooSmall`].
     pub fn spend(&self, epsilon: f64, delta: f64) -> Result<RefineSpend, ParamsError> {
         let (radii, sums) = share(epsilon, RADII_SHARE);
-        let rho = dp_core::conversion::rho_for(
+        let sums = Budget::approx(
             Epsilon::new(sums).map_err(|_| ParamsError::BudgetTooSmall)?,
             dp_core::Delta::new(delta).map_err(|_| ParamsError::BudgetTooSmall)?,
         );
-        let rho = rho.ok_or(ParamsError::BudgetTooSmall)?.get();
         Ok(RefineSpend {
             radii_epsilon: radii,
-            sums_rho: rho,
+            sums: sums.gaussian().ok_or(ParamsError::BudgetTooSmall)?,
         })
     }
 
@@ -136,16 +135,16 @@ impl Refine {
             })
             .collect();
         let epsilons = dp_core::rounding::split(spend.radii_epsilon, &vec![1.0; self.n_rounds]);
-        let rhos = dp_core::rounding::split(spend.sums_rho, &weights);
+        let sums = spend.sums.split(&weights).map_err(too_small)?;
         let touched =
             L1Sensitivity::new(relation.steps()).map_err(|_| ParamsError::BudgetTooSmall)?;
-        let rounds = epsilons.into_iter().zip(rhos).map(|(epsilon, rho)| {
+        let rounds = epsilons.into_iter().zip(sums).map(|(epsilon, sums)| {
             Ok(Round {
                 radii: LaplaceMechanism::calibrate(
                     touched,
                     Epsilon::new(epsilon).map_err(too_small)?,
                 )?,
-                rho: Rho::new(rho).map_err(too_small)?,
+                sums,
                 relation,
             })
         });
@@ -222,7 +221,7 @@ fn integer(x: f64) -> u64 {
 
 struct Round {
     radii: LaplaceMechanism,
-    rho: Rho,
+    sums: GaussianSpend,
     relation: NeighboringRelation,
 }
 
@@ -232,8 +231,9 @@ impl Round {
             "discrete-gaussian-per-cluster",
             Sensitivity::ByTheorem,
             self.relation,
-            Loss::Zcdp(self.rho),
+            Loss::Zcdp(self.sums.rho()),
         )
+        .composed(self.sums.composition())
         .purpose("sums of clipped differences")
     }
 
@@ -257,7 +257,7 @@ impl Round {
         let scale = self.radii.scale();
         let visible = scale * libm::log(50.0 * (k * bins) as f64);
         let steps = self.relation.steps();
-        let noise_per_radius = steps as f64 / (2.0 * self.rho.get()).sqrt();
+        let noise_per_radius = steps as f64 / (2.0 * self.sums.rho().get()).sqrt();
         let choices: Vec<Choice> = noisy
             .chunks_exact(bins)
             .map(|bins| Choice::new(bins, radii, (scale, visible), noise_per_radius, d))
@@ -270,7 +270,7 @@ impl Round {
             let refuse = |_| ParamsError::BudgetTooSmall;
             let moved = u128::from(choice.radius) * u128::from(steps);
             let moved = L2Sensitivity::from_squared(moved * moved).map_err(refuse)?;
-            let noise = AdditiveMechanism::gaussian(moved, self.rho).map_err(ParamsError::from)?;
+            let noise = AdditiveMechanism::gaussian(moved, self.sums).map_err(ParamsError::from)?;
             let sum = Confidential::new(sums[i * d..(i + 1) * d].to_vec());
             let noisy = session.add_noise_charged(&charge, &noise, "sum of a cluster", moved, &sum);
             refined.noisy_counts[i] = choice.count;

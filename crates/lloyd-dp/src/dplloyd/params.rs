@@ -12,7 +12,7 @@ use crate::schedule::BudgetSchedule;
 pub enum Noise {
     /// Discrete Laplace, pure ε, basic composition.
     Laplace,
-    /// Discrete Gaussian, zero-concentrated composition; needs δ.
+    /// Discrete Gaussian, added up as one Gaussian; needs δ.
     Gaussian,
 }
 

@@ -1,9 +1,9 @@
 //! From a budget to the mechanisms of each iteration, all of it public.
 
-use dp_core::mechanism::AdditiveMechanism;
+use dp_core::mechanism::{AdditiveMechanism, GaussianSpend};
 use dp_core::rounding::split;
 use dp_core::sensitivity::{L1Sensitivity, L2Sensitivity};
-use dp_core::{Epsilon, NeighboringRelation, Rho};
+use dp_core::{Epsilon, NeighboringRelation};
 use metric_space::Frame;
 
 use super::params::{DpLloydParams, Noise, Split, Sums};
@@ -53,7 +53,7 @@ impl Bound {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Spend {
     Epsilon(f64),
-    Rho(f64),
+    Gaussian(GaussianSpend),
 }
 
 /// The mechanisms of one iteration.
@@ -130,8 +130,8 @@ impl DpLloydParams {
             Noise::Gaussian => {
                 let squared = L2Sensitivity::from_squared(u128::from(relation.steps()).pow(2))
                     .map_err(|_| self.too_small())?;
-                let share = split(self.rho()?, &[SIZE_SHARE, 1.0 - SIZE_SHARE])[0];
-                AdditiveMechanism::gaussian(squared, Rho::new(share).map_err(|_| self.too_small())?)
+                let parts = self.gaussian()?.split(&[SIZE_SHARE, 1.0 - SIZE_SHARE]);
+                AdditiveMechanism::gaussian(squared, parts.map_err(|_| self.too_small())?[0])
             }
         };
         Ok(Some(mechanism?))
@@ -159,8 +159,13 @@ impl DpLloydParams {
             Noise::Gaussian => {
                 // A schedule of ε becomes one of ρ ∝ ε².
                 let squares: Vec<f64> = parts.iter().map(|part| (part / epsilon).powi(2)).collect();
-                let rho = split(self.rho()?, &shares)[0];
-                split(rho, &squares).into_iter().map(Spend::Rho).collect()
+                let too_small = |_| self.too_small();
+                let mut whole = self.gaussian()?;
+                if self.buys_size(relation) {
+                    whole = whole.split(&shares).map_err(too_small)?[0];
+                }
+                let parts = whole.split(&squares).map_err(too_small)?;
+                parts.into_iter().map(Spend::Gaussian).collect()
             }
         })
     }
@@ -184,12 +189,9 @@ impl DpLloydParams {
             )
             .map_err(ParamsError::from)
         };
-        let gaussian = |squared: u128, rho: f64| {
-            AdditiveMechanism::gaussian(
-                L2Sensitivity::from_squared(squared).map_err(refuse)?,
-                Rho::new(rho).map_err(|_| self.too_small())?,
-            )
-            .map_err(ParamsError::from)
+        let gaussian = |squared: u128, spend: GaussianSpend| {
+            let sensitivity = L2Sensitivity::from_squared(squared).map_err(refuse)?;
+            AdditiveMechanism::gaussian(sensitivity, spend).map_err(ParamsError::from)
         };
         let share = self.split.count_share(self.sums, self.noise, d);
         let shares = [share, 1.0 - share];
@@ -200,9 +202,9 @@ impl DpLloydParams {
                 let whole = one.saturating_add(bound.l1(d));
                 Mechanisms::Joint(laplace(whole.saturating_mul(steps), epsilon)?)
             }
-            Spend::Rho(rho) if joint => {
+            Spend::Gaussian(spend) if joint => {
                 let whole = u128::from(one).pow(2) + bound.l2_squared();
-                Mechanisms::Joint(gaussian(whole * u128::from(steps).pow(2), rho)?)
+                Mechanisms::Joint(gaussian(whole * u128::from(steps).pow(2), spend)?)
             }
             Spend::Epsilon(epsilon) => {
                 let parts = split(epsilon, &shares);
@@ -214,8 +216,8 @@ impl DpLloydParams {
                     sums: laplace(bound.l1(d).saturating_mul(steps), parts[1])?,
                 }
             }
-            Spend::Rho(rho) => {
-                let parts = split(rho, &shares);
+            Spend::Gaussian(spend) => {
+                let parts = spend.split(&shares).map_err(|_| self.too_small())?;
                 Mechanisms::Apart {
                     counts: gaussian(u128::from(steps), parts[0])?,
                     sums: gaussian(
@@ -252,9 +254,8 @@ impl DpLloydParams {
         }
     }
 
-    pub(super) fn rho(&self) -> Result<f64, ParamsError> {
-        let rho = self.budget.rho().ok_or(ParamsError::NoDelta)?;
-        Ok(rho.get())
+    fn gaussian(&self) -> Result<GaussianSpend, ParamsError> {
+        self.budget.gaussian().ok_or(ParamsError::NoDelta)
     }
 
     pub(super) const fn too_small(&self) -> ParamsError {

@@ -107,12 +107,13 @@ impl VoteRefine {
                 let m = rules.n_candidates;
                 let voted = candidates::vote(params, source, session, rounds, m, &shape, public)?;
                 let (candidates, votes) = (&voted.candidates, &voted.votes);
-                let start = refine::cluster(candidates, votes, rules.n_centers, frame, public);
+                let wanted = (k, rules.n_centers);
+                let start = refine::cluster(candidates, votes, wanted, frame, &shape, public);
                 let mut centers = Centers::new(start.clone());
                 for step in &spends.first {
                     centers.step(params, source, session, step)?;
                 }
-                (centers.merge(k, frame, public), start)
+                (centers.merge(k, frame, &shape, public), start)
             }
         };
         for step in &spends.last {

@@ -1,9 +1,9 @@
 //! From a budget to the mechanism of each release.
 
-use dp_core::mechanism::AdditiveMechanism;
+use dp_core::mechanism::{AdditiveMechanism, GaussianSpend};
 use dp_core::rounding::split;
 use dp_core::sensitivity::{L1Sensitivity, L2Sensitivity};
-use dp_core::{Budget, Epsilon, Event, NeighboringRelation, Rho};
+use dp_core::{Budget, Epsilon, Event, NeighboringRelation};
 use metric_space::Frame;
 
 use super::moments;
@@ -18,8 +18,8 @@ use crate::size::SizedBudget;
 pub(super) enum Spend {
     /// Laplace noise, pure.
     Epsilon(Epsilon),
-    /// Gaussian noise, zero-concentrated.
-    Rho(Rho),
+    /// Gaussian noise.
+    Gaussian(GaussianSpend),
 }
 
 /// The spends of a run, in order.
@@ -141,15 +141,12 @@ impl VoteRefineParams {
 fn divide(budget: Budget, parts: &[f64], dimension: usize) -> Option<Vec<Spend>> {
     let of_epsilon: Vec<f64> = parts.iter().map(|part| part.powf(2.0 / 3.0)).collect();
     let epsilons = split(budget.epsilon.get(), &of_epsilon);
-    if let Some(rho) = budget.rho() {
-        let rhos = split(rho.get(), parts);
+    if let Some(whole) = budget.gaussian() {
+        let spends = whole.split(parts).ok()?;
         let laplace = epsilons.last().map(|e| 2.0 * dimension as f64 / (e * e))?;
-        let gaussian = rhos.last().map(|rho| 1.0 / (2.0 * rho))?;
+        let gaussian = spends.last().map(|last| 1.0 / (2.0 * last.rho().get()))?;
         if gaussian <= laplace {
-            return rhos
-                .into_iter()
-                .map(|rho| Rho::new(rho).ok().map(Spend::Rho))
-                .collect();
+            return Some(spends.into_iter().map(Spend::Gaussian).collect());
         }
     }
     epsilons
@@ -206,9 +203,9 @@ impl Spend {
             Self::Epsilon(epsilon) => {
                 AdditiveMechanism::laplace(L1Sensitivity::new(l1).map_err(refused)?, epsilon)?
             }
-            Self::Rho(rho) => {
+            Self::Gaussian(spend) => {
                 let sensitivity = L2Sensitivity::from_squared(l2_squared).map_err(refused)?;
-                AdditiveMechanism::gaussian(sensitivity, rho)?
+                AdditiveMechanism::gaussian(sensitivity, spend)?
             }
         })
     }

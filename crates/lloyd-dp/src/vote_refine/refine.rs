@@ -9,6 +9,7 @@ use rand::RngCore;
 use super::params::VoteRefineParams;
 use super::plan::StepSpends;
 use super::radius::Distances;
+use super::shape::Shape;
 use crate::dplloyd::step::{LatticeCenters, Term, cluster_statistics};
 use crate::error::{FitError, ParamsError};
 
@@ -113,7 +114,13 @@ impl Centers {
     }
 
     /// Drops centers that hardly any record is near, and merges the others to k by weighted k-means. Post-processing.
-    pub(super) fn merge(self, k: usize, frame: &Frame, public: &mut dyn RngCore) -> Self {
+    pub(super) fn merge(
+        self,
+        k: usize,
+        frame: &Frame,
+        shape: &Shape,
+        public: &mut dyn RngCore,
+    ) -> Self {
         let least = 2.0 * self.count_std_dev;
         let weights: Vec<f64> = self
             .counts
@@ -121,7 +128,7 @@ impl Centers {
             .map(|&count| if count > least { count } else { 0.0 })
             .collect();
         let variance = self.variance.unwrap_or_else(|| vec![1.0; weights.len()]);
-        let rows = cluster(&self.rows, &weights, k, frame, public);
+        let rows = cluster(&self.rows, &weights, (k, k), frame, shape, public);
         // A merged center is as good as the best that it was made of.
         let merged = rows.outer_iter().map(|row| {
             let near = self.rows.outer_iter().zip(&variance).map(|(other, v)| {
@@ -140,19 +147,24 @@ impl Centers {
     }
 }
 
-/// k-means on released points with released weights; where too few have weight, the rest is drawn from public randomness.
+/// k-means on released points with released weights, to the most centers that are wanted. Where fewer points have weight, these are
+/// the centers; where even the least number of centers cannot be had, the rest is drawn like the records.
+///
+/// Not from the whole domain: where bounds are loose, a far center that noise gives some weight would outweigh clusters that are near each
+/// other in the next merge.
 pub(super) fn cluster(
     points: &Array2<f64>,
     weights: &[f64],
-    k: usize,
+    (least, most): (usize, usize),
     frame: &Frame,
+    shape: &Shape,
     public: &mut dyn RngCore,
 ) -> Array2<f64> {
     let standing: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] > 0.0).collect();
-    if standing.len() > k {
-        let points = points.select(ndarray::Axis(0), &standing);
+    let points = points.select(ndarray::Axis(0), &standing);
+    if standing.len() > most {
         let weights: Vec<f64> = standing.iter().map(|&i| weights[i]).collect();
-        let solver = LloydParams::new(k).n_restarts(10).check();
+        let solver = LloydParams::new(most).n_restarts(10).check();
         let solution = solver.ok().and_then(|solver| {
             solver
                 .fit(points.view(), Some(&weights), &mut &mut *public)
@@ -162,15 +174,14 @@ pub(super) fn cluster(
             return solution.centers;
         }
     }
-    let mut rows = metric_space::uniform_centers(k, frame.dimension(), &mut &mut *public);
-    for (i, mut row) in rows.rows_mut().into_iter().enumerate() {
-        if let Some(&standing) = standing.get(i) {
-            row.assign(&points.row(standing));
-        } else {
-            let mut uniform = row.to_vec();
-            frame.domain().clip_scaled(&mut uniform);
-            row.assign(&ArrayView1::from(&uniform));
-        }
+    let mut rows = Array2::zeros((standing.len().clamp(least, most), frame.dimension()));
+    for (i, mut row) in rows.outer_iter_mut().enumerate() {
+        let mut point = match points.outer_iter().nth(i) {
+            Some(point) => point.to_vec(),
+            None => shape.draw(shape.mean(), 1.0, public),
+        };
+        frame.domain().clip_scaled(&mut point);
+        row.assign(&ArrayView1::from(&point));
     }
     rows
 }

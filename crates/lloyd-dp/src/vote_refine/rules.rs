@@ -228,8 +228,8 @@ impl VoteRefineParams {
     /// Standard deviation of a count that the whole budget is spent on.
     fn count_std_dev(&self, relation: NeighboringRelation) -> f64 {
         let steps = relation.steps() as f64;
-        match self.budget.rho() {
-            Some(rho) => (steps / (2.0 * rho.get())).sqrt(),
+        match self.budget.gaussian() {
+            Some(whole) => (steps / (2.0 * whole.rho().get())).sqrt(),
             None => LAPLACE_FACTOR * 2_f64.sqrt() * steps / self.budget.epsilon.get(),
         }
     }

@@ -11,37 +11,58 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// A set, ready for fits and for measuring.
-pub(crate) struct Set {
-    pub(crate) name: String,
-    pub(crate) origin: String,
-    pub(crate) k: usize,
+#[derive(Debug)]
+pub struct Set {
+    /// In tables.
+    pub name: String,
+    /// Where the records come from.
+    pub origin: String,
+    /// Clusters that are asked for.
+    pub k: usize,
     /// Scaled records, shape (n, d).
-    pub(crate) scaled: Array2<f64>,
-    pub(crate) source: LatticeRecords,
-    pub(crate) classes: Option<Vec<usize>>,
+    pub scaled: Array2<f64>,
+    /// The same on the lattice.
+    pub source: LatticeRecords,
+    /// The true class of each record, where the file has one.
+    pub classes: Option<Vec<usize>>,
 }
 
 /// The best centers of many runs without privacy.
-pub(crate) struct Baseline {
-    pub(crate) centers: Array2<f64>,
-    pub(crate) nicv: f64,
+#[derive(Debug)]
+pub struct Baseline {
+    /// Scaled, shape (k, d).
+    pub centers: Array2<f64>,
+    /// Their mean squared distance to the records.
+    pub nicv: f64,
     /// Records per cluster, the smallest first.
-    pub(crate) sizes: Vec<usize>,
+    pub sizes: Vec<usize>,
 }
 
 /// A file: records, and their classes where there is a column `label`.
-pub(crate) struct Table {
-    pub(crate) records: Array2<f64>,
-    pub(crate) classes: Option<Vec<usize>>,
+#[derive(Debug)]
+pub struct Table {
+    /// Original units, shape (n, d).
+    pub records: Array2<f64>,
+    /// One class per record.
+    pub classes: Option<Vec<usize>>,
 }
 
-pub(crate) struct Sets {
-    pub(crate) found: Vec<Set>,
-    pub(crate) missing: Vec<&'static str>,
+/// What a folder holds.
+#[derive(Debug)]
+pub struct Sets {
+    /// Sets that were found.
+    pub found: Vec<Set>,
+    /// Names of files that were not.
+    pub missing: Vec<&'static str>,
 }
 
 impl Set {
-    pub(crate) fn new(
+    /// Scales records by their exact extremes, which count as public.
+    ///
+    /// # Errors
+    ///
+    /// If the records do not fit a domain.
+    pub fn new(
         name: &str,
         origin: &str,
         k: usize,
@@ -85,21 +106,30 @@ impl Set {
         })
     }
 
-    pub(crate) fn n(&self) -> usize {
+    /// Records.
+    #[must_use]
+    pub fn n(&self) -> usize {
         self.scaled.nrows()
     }
 
-    pub(crate) fn d(&self) -> usize {
+    /// Columns.
+    #[must_use]
+    pub fn d(&self) -> usize {
         self.scaled.ncols()
     }
 
     /// Mean squared distance to the nearest center in scaled coordinates.
-    pub(crate) fn nicv(&self, centers: &Array2<f64>) -> f64 {
+    #[must_use]
+    pub fn nicv(&self, centers: &Array2<f64>) -> f64 {
         mean_cost(Records::from(&self.scaled), centers.view(), None).unwrap_or(f64::NAN)
     }
 
     /// The best of many runs without privacy.
-    pub(crate) fn baseline(&self, restarts: usize) -> Result<Baseline, Box<dyn Error>> {
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read, or its records cannot be clustered.
+    pub fn baseline(&self, restarts: usize) -> Result<Baseline, Box<dyn Error>> {
         let lloyd = LloydParams::new(self.k).n_restarts(restarts).check()?;
         let solution = lloyd.fit(self.scaled.view(), None, &mut ChaCha8Rng::seed_from_u64(1))?;
         let mut sizes = vec![0; self.k];
@@ -116,7 +146,11 @@ impl Set {
 }
 
 /// Reads a CSV file with a header, gzipped or not; a column `label` is kept apart.
-pub(crate) fn read(path: &Path) -> Result<Table, Box<dyn Error>> {
+///
+/// # Errors
+///
+/// If a file cannot be read, or its records cannot be clustered.
+pub fn read(path: &Path) -> Result<Table, Box<dyn Error>> {
     let file = File::open(path)?;
     let reader: Box<dyn Read> = if path.extension().is_some_and(|ending| ending == "gz") {
         Box::new(flate2::read::MultiGzDecoder::new(file))
@@ -148,7 +182,8 @@ pub(crate) fn read(path: &Path) -> Result<Table, Box<dyn Error>> {
 }
 
 /// The file of a name, gzipped or not.
-pub(crate) fn find(folder: Option<&Path>, name: &str) -> Option<PathBuf> {
+#[must_use]
+pub fn find(folder: Option<&Path>, name: &str) -> Option<PathBuf> {
     let folder = folder?;
     let names = [format!("{name}.csv"), format!("{name}.csv.gz")];
     names
@@ -158,7 +193,8 @@ pub(crate) fn find(folder: Option<&Path>, name: &str) -> Option<PathBuf> {
 }
 
 /// Clusters with equal chances around sphere-packed centers in [−1, 1]^d, σ = 0.1/k^(1/d) per coordinate at most, clipped.
-pub(crate) fn mixture(n: usize, d: usize, k: usize, seed: u64) -> (Array2<f64>, Vec<usize>) {
+#[must_use]
+pub fn mixture(n: usize, d: usize, k: usize, seed: u64) -> (Array2<f64>, Vec<usize>) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let centers = metric_space::sphere_packing(k, d, &mut rng);
     let sigma = 0.3 / (k as f64).powf(1.0 / d as f64);
@@ -172,7 +208,11 @@ pub(crate) fn mixture(n: usize, d: usize, k: usize, seed: u64) -> (Array2<f64>, 
 }
 
 /// The paper's six sets and a generated one.
-pub(crate) fn sets(folder: Option<&Path>) -> Result<Sets, Box<dyn Error>> {
+///
+/// # Errors
+///
+/// If a file cannot be read, or its records cannot be clustered.
+pub fn sets(folder: Option<&Path>) -> Result<Sets, Box<dyn Error>> {
     let mut sets = Sets {
         found: Vec::new(),
         missing: Vec::new(),

@@ -11,7 +11,7 @@ use crate::data;
 
 /// Where a row's records come from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Origin {
+pub enum Origin {
     /// A file, and the best NICV that is known without privacy.
     File(&'static str, f64),
     /// The generator: law, n, d, and half of the width of public bounds (none: exact extremes).
@@ -19,27 +19,29 @@ pub(crate) enum Origin {
 }
 
 /// A set, ready for fits and for measuring.
-pub(crate) struct Set {
-    pub(crate) k: usize,
+#[derive(Debug)]
+pub struct Set {
+    /// Clusters that are asked for.
+    pub k: usize,
     /// Original units, shape (n, d).
-    pub(crate) records: Array2<f64>,
-    pub(crate) bounds: Vec<[f64; 2]>,
+    pub records: Array2<f64>,
+    /// Public bounds, one pair a column.
+    pub bounds: Vec<[f64; 2]>,
     domain: Domain,
     scaled: Array2<f64>,
     /// NICV that ratios are taken of.
-    pub(crate) best: f64,
+    pub best: f64,
     /// The true centers, original units, where the set was generated.
-    pub(crate) truth: Option<Array2<f64>>,
+    pub truth: Option<Array2<f64>>,
 }
 
 impl Set {
     /// Reads or generates; `seed` is for the generator.
-    pub(crate) fn new(
-        origin: Origin,
-        k: usize,
-        folder: &Path,
-        seed: u64,
-    ) -> Result<Self, Box<dyn Error>> {
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or nothing can be generated.
+    pub fn new(origin: Origin, k: usize, folder: &Path, seed: u64) -> Result<Self, Box<dyn Error>> {
         Ok(match origin {
             Origin::File(name, best) => {
                 let plain = folder.join(format!("{name}.csv"));
@@ -63,7 +65,11 @@ impl Set {
     }
 
     /// A set from records: without a known best cost, that of Lloyd's iterations from the true centers counts.
-    pub(crate) fn of(
+    ///
+    /// # Errors
+    ///
+    /// If the bounds or k do not fit the records.
+    pub fn of(
         records: Array2<f64>,
         bounds: Vec<[f64; 2]>,
         k: usize,
@@ -99,14 +105,16 @@ impl Set {
     }
 
     /// NICV of centers (original units) over the best one.
-    pub(crate) fn ratio(&self, centers: &[Vec<f64>]) -> f64 {
+    #[must_use]
+    pub fn ratio(&self, centers: &[Vec<f64>]) -> f64 {
         let centers = to_scaled(&self.domain, &from_rows(centers, self.records.ncols()));
         let cost = mean_cost(Records::from(&self.scaled), centers.view(), None);
         cost.map_or(f64::NAN, |cost| cost / self.best)
     }
 
     /// The largest distance of a true center to the nearest released one, original units.
-    pub(crate) fn worst_error(&self, centers: &[Vec<f64>]) -> Option<f64> {
+    #[must_use]
+    pub fn worst_error(&self, centers: &[Vec<f64>]) -> Option<f64> {
         let nearest = |truth: ArrayView1<'_, f64>| {
             let distances = centers.iter().map(|center| {
                 truth
@@ -142,7 +150,8 @@ fn to_scaled(domain: &Domain, records: &Array2<f64>) -> Array2<f64> {
 }
 
 /// Exact extremes of each column, which count as public here.
-pub(crate) fn extremes(records: &Array2<f64>) -> Vec<[f64; 2]> {
+#[must_use]
+pub fn extremes(records: &Array2<f64>) -> Vec<[f64; 2]> {
     let columns = records.axis_iter(Axis(1));
     columns
         .map(|column| {
@@ -159,8 +168,27 @@ pub(crate) fn extremes(records: &Array2<f64>) -> Vec<[f64; 2]> {
 }
 
 impl Set {
+    /// The same set with bounds `factor` times as wide: what a user gives who knows little of the data.
+    ///
+    /// # Errors
+    ///
+    /// None for a positive factor.
+    pub fn widened(&self, factor: f64) -> Result<Self, Box<dyn Error>> {
+        let wide = self.bounds.iter().map(|&[low, high]| {
+            let (middle, half) = (f64::midpoint(low, high), (high - low) / 2.0);
+            [middle - factor * half, middle + factor * half]
+        });
+        let best = self.best / (factor * factor);
+        let (records, truth) = (self.records.clone(), self.truth.clone());
+        Self::of(records, wide.collect(), self.k, truth, Some(best))
+    }
+
     /// Scaled records as CSV without a header, for peers.
-    pub(crate) fn write_scaled(&self, path: &Path) -> Result<(), Box<dyn Error>> {
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn write_scaled(&self, path: &Path) -> Result<(), Box<dyn Error>> {
         let mut csv = csv::Writer::from_path(path)?;
         for record in self.scaled.outer_iter() {
             csv.write_record(record.iter().map(ToString::to_string))?;
