@@ -47,7 +47,7 @@ pub(crate) struct FitArgs {
     pub(crate) what: RequestArgs,
 
     /// What becomes of a cell that is no finite number, or of a row with too few or too many cells: an error that
-    /// names line and column, or, silently, the middle of the bounds
+    /// names line and column, or, silently, the middle of the bounds (every line is then one record, whatever quotes it holds)
     #[arg(long, help_heading = RUN, value_enum, default_value_t = Invalid::Error)]
     pub(crate) invalid: Invalid,
 

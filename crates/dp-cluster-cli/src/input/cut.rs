@@ -1,11 +1,14 @@
 //! Cutting a stream of bytes into pieces that hold whole CSV records, so that pieces can be parsed side by side.
+//!
+//! Where cells are replaced, a record is a line, whatever quotes it holds: nobody's line takes others with it. Else the quoting rules
+//! hold, and a quoted cell may go over lines.
 
 use std::io::{self, Read};
 
 /// Bytes that are read at once; a piece is seldom longer.
 const PIECE: usize = 1 << 20;
 
-/// Longest record. Without a bound, one open quote would swallow the rest of a file.
+/// Longest record. Without a bound, one open quote would swallow the rest of a file, and one endless line all memory.
 pub(crate) const MAX_RECORD: usize = 1 << 20;
 
 /// A part of the stream.
@@ -51,6 +54,8 @@ pub(crate) struct Cutter<R> {
     at_end: bool,
     /// The rest of an overlong line is dropped.
     skipping: bool,
+    /// Every line is a record, quotes or not.
+    by_line: bool,
 }
 
 impl<R: Read> Cutter<R> {
@@ -63,7 +68,13 @@ impl<R: Read> Cutter<R> {
             line: 1,
             at_end: false,
             skipping: false,
+            by_line: false,
         }
+    }
+
+    /// Whether every line below the header is a record, quotes or not.
+    pub(crate) const fn by_line(&mut self, by_line: bool) {
+        self.by_line = by_line;
     }
 
     /// The first record, on its own: the header.
@@ -113,7 +124,7 @@ impl<R: Read> Cutter<R> {
                 if self.buffer.is_empty() {
                     return Ok(None);
                 }
-                if self.state != State::Quoted {
+                if self.by_line || self.state != State::Quoted {
                     return Ok(Some(self.records_until(self.buffer.len())));
                 }
                 return Ok(Some(self.broken()));
@@ -143,7 +154,12 @@ impl<R: Read> Cutter<R> {
     fn scan(&mut self) -> Option<usize> {
         let fresh = &self.buffer[self.scanned..];
         let mut end = None;
-        if self.state != State::Quoted && !fresh.contains(&b'"') {
+        if self.by_line {
+            end = fresh
+                .iter()
+                .rposition(|byte| matches!(byte, b'\n' | b'\r'))
+                .map(|at| self.scanned + at + 1);
+        } else if self.state != State::Quoted && !fresh.contains(&b'"') {
             end = fresh
                 .iter()
                 .rposition(|&byte| byte == b'\n')
@@ -181,7 +197,9 @@ impl<R: Read> Cutter<R> {
 
     fn skip_line(&mut self) -> io::Result<()> {
         loop {
-            if let Some(at) = self.buffer.iter().position(|&byte| byte == b'\n') {
+            let by_line = self.by_line;
+            let ends = |byte: &u8| *byte == b'\n' || (by_line && *byte == b'\r');
+            if let Some(at) = self.buffer.iter().position(ends) {
                 self.take(at + 1);
                 break;
             }
@@ -201,6 +219,36 @@ impl<R: Read> Cutter<R> {
         self.buffer.drain(..end);
         self.scanned = 0;
         self.state = State::FieldStart;
+    }
+}
+
+/// How the quotes of one line stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quotes {
+    /// None, or cells that are quoted from end to end, as the rules have it.
+    Regular,
+    /// Within a cell, or with letters after the closing one: readers differ on what that means.
+    Odd,
+    /// A quoted cell has no end.
+    Open,
+}
+
+/// How the quotes of a line stand, without its end.
+pub(crate) fn quotes(line: &[u8]) -> Quotes {
+    let (mut state, mut odd) = (State::FieldStart, false);
+    for &byte in line {
+        let next = state.after(byte);
+        odd |= match state {
+            State::Plain => byte == b'"',
+            State::QuoteInQuoted => next == State::Plain,
+            State::FieldStart | State::Quoted => false,
+        };
+        state = next;
+    }
+    match state {
+        State::Quoted => Quotes::Open,
+        _ if odd => Quotes::Odd,
+        _ => Quotes::Regular,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use csv::ByteRecord;
 
+use super::cut::{MAX_RECORD, Quotes, quotes};
 use super::number;
 
 /// What becomes of cells and rows that are no records.
@@ -9,7 +10,8 @@ use super::number;
 pub(crate) enum Policy {
     /// They are an error.
     Refuse,
-    /// They become NaN, which every domain takes for the middle of its bounds.
+    /// They become NaN, which every domain takes for the middle of its bounds, and every line is one record: then a line makes one
+    /// record whatever its bytes are, and takes no other line with it.
     Replace,
 }
 
@@ -65,6 +67,44 @@ impl Layout {
     /// Parses whole records.
     pub(crate) fn parse(&self, bytes: &[u8]) -> Result<Rows, BadRow> {
         let mut rows = Rows::default();
+        match self.policy {
+            Policy::Refuse => self.records(bytes, &mut rows)?,
+            Policy::Replace => self.lines(bytes, &mut rows)?,
+        }
+        Ok(rows)
+    }
+
+    /// Parses lines, each of which is a record (blank ones aside), as a function of that line alone.
+    fn lines(&self, bytes: &[u8], rows: &mut Rows) -> Result<(), BadRow> {
+        // Where the lines begin that can be parsed together: none of them has a quote that joins it with the next.
+        let (mut begin, mut start) = (0, 0);
+        while start < bytes.len() {
+            let rest = &bytes[start..];
+            let length = rest
+                .iter()
+                .position(|byte| matches!(byte, b'\n' | b'\r'))
+                .unwrap_or(rest.len());
+            let line = &rest[..length];
+            let quotes = if length > MAX_RECORD {
+                // Longer than a reader of records keeps: nobody wrote that as a record.
+                Quotes::Open
+            } else {
+                quotes(line)
+            };
+            if quotes != Quotes::Regular {
+                self.records(&bytes[begin..start], rows)?;
+                match quotes {
+                    Quotes::Open => self.unknown_row(rows),
+                    Quotes::Odd | Quotes::Regular => self.records(line, rows)?,
+                }
+                begin = start + length;
+            }
+            start += length + 1;
+        }
+        self.records(&bytes[begin..], rows)
+    }
+
+    fn records(&self, bytes: &[u8], rows: &mut Rows) -> Result<(), BadRow> {
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -72,7 +112,7 @@ impl Layout {
         let mut record = ByteRecord::new();
         // Reading from memory fails on nothing: rows of any width were allowed, and bytes need not be text.
         while reader.read_byte_record(&mut record).unwrap_or(false) {
-            if let Err(fault) = self.row(&record, &mut rows) {
+            if let Err(fault) = self.row(&record, rows) {
                 let start = record.position().map_or(0, csv::Position::byte);
                 return Err(BadRow {
                     line: line_of(bytes, start),
@@ -80,7 +120,7 @@ impl Layout {
                 });
             }
         }
-        Ok(rows)
+        Ok(())
     }
 
     fn row(&self, record: &ByteRecord, rows: &mut Rows) -> Result<(), Fault> {

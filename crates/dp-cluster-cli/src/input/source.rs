@@ -67,7 +67,9 @@ impl CsvSource {
         let keep_all = !input.is_repeatable();
         let stamp = stamp(&input);
         let mut cutter = open(&input)?;
+        let policy = selection.policy;
         let header = Header::read(&mut cutter, &input, selection)?;
+        cutter.by_line(policy == Policy::Replace);
         let mut source = Self {
             input,
             header,
@@ -207,6 +209,7 @@ impl CsvSource {
         if !matches!(header.take(), Some(Piece::Records { .. })) {
             return Err(changed().into());
         }
+        cutter.by_line(self.header.layout.policy == Policy::Replace);
         let dimension = self.dimension();
         let mut n = 0;
         self.for_each_batch(&mut cutter, &mut |rows: Rows| {

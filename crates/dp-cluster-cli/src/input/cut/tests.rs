@@ -70,6 +70,31 @@ fn an_open_quote_costs_one_line() {
     assert_eq!(broken, [3]);
 }
 
+/// Pieces below the header where every line is a record.
+fn cut_by_line(bytes: &[u8]) -> (Vec<u8>, usize) {
+    let mut cutter = Cutter::new(bytes);
+    cutter.header().expect("in memory");
+    cutter.by_line(true);
+    let (mut records, mut broken) = (Vec::new(), 0);
+    while let Some(piece) = cutter.next().expect("in memory") {
+        match piece {
+            Piece::Records { bytes, .. } => records.extend(bytes),
+            Piece::Broken { .. } => broken += 1,
+        }
+    }
+    (records, broken)
+}
+
+#[test]
+fn by_line_quotes_join_nothing() {
+    let file = b"a\n\"1\n2\n\"3\r4\r\n\"";
+    assert_eq!(cut_by_line(file), (file[2..].to_vec(), 0));
+    // Lines that end with carriage returns alone, more than one piece of them.
+    let mut file = b"a\r".to_vec();
+    file.extend(b"\"12345\r".repeat(500_000));
+    assert_eq!(cut_by_line(&file), (file[2..].to_vec(), 0));
+}
+
 #[test]
 fn an_endless_line_costs_itself() {
     let mut file = b"a\n1\n".to_vec();
@@ -101,4 +126,19 @@ fn states_follow_the_quoting_rules() {
     assert_eq!(end(b"\"a\","), State::FieldStart);
     // A quote inside a plain field is a letter.
     assert_eq!(end(b"5\" pipe\n"), State::FieldStart);
+}
+
+#[test]
+fn regular_quotes_are_told_from_others() {
+    for (line, expected) in [
+        (&b"1,x"[..], Quotes::Regular),
+        (b"\"a, \"\"b\"\"\",\"\",c", Quotes::Regular),
+        (b"5\" pipe", Quotes::Odd),
+        (b"\"a\"b,c", Quotes::Odd),
+        (b"\"a\"b,\"c", Quotes::Open),
+        (b"\"", Quotes::Open),
+        (b"a,\"b\"\"", Quotes::Open),
+    ] {
+        assert_eq!(quotes(line), expected);
+    }
 }
