@@ -30,6 +30,17 @@ const HEADER: usize = 28;
 /// Largest file that is read.
 pub const MAX_BYTES: usize = 1 << 28;
 
+/// Memory that reading takes at most for each byte of the file, beside [`MEMORY_PER_LIST`] for each list that is open.
+///
+/// The worst byte is an element of a list of public parameters that says `null`: one byte in the binary form, 32 in memory. A list
+/// that grows holds its old and its new place at once, of which the new one has twice the room: 3 · 32. Everything else has more
+/// bytes in the file for what it takes in memory: an empty list or text 24 · 3 for a byte; a parameter in a table, where a table of
+/// eleven is at least half full but for the last, 200 for four; a table of one in an event, with the event, 1,100 for eighteen.
+pub const MEMORY_PER_BYTE: usize = 96;
+
+/// Memory that a list takes ahead for elements that the file only announces; lists are nested eight deep at most.
+pub const MEMORY_PER_LIST: usize = 1 << 20;
+
 /// Bytes are no valid model.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -110,7 +121,9 @@ macro_rules! filed {
             }
 
             /// Reads either form and checks everything: shapes, numbers, bounds, and the ledger against the
-            /// guarantee. Never panics and never allocates more than the bytes can account for.
+            /// guarantee. Never panics.
+            ///
+            /// Takes at most [`MEMORY_PER_BYTE`] times the bytes of the file, and 8 [`MEMORY_PER_LIST`], whatever lengths they announce.
             ///
             /// # Errors
             ///
