@@ -64,6 +64,47 @@ fn power_of_ten(low: f64, high: f64) -> impl Strategy<Value = f64> {
     (low..high).prop_map(libm::exp10)
 }
 
+/// Whether the ε found forward is at most the one that the noise was made for, but for what the enclosure of the profile owes.
+///
+/// The upper bound of the profile was seen to be at most δ at ε, so the search ends at ε or below unless it met an x above at which
+/// that bound exceeds δ. The profile itself falls from ε to x by at least (x − ε)·s, where s is the smaller of its slopes
+/// e^t·Φ(−t/μ − μ/2) at both ends (the slope rises, then falls); so the enclosure at x must be wider than that.
+fn forward_is_due(std_dev: f64, sensitivity: f64, epsilon: f64, delta: f64) -> bool {
+    let forward = epsilon_of_gaussian(std_dev, sensitivity, delta);
+    if forward <= epsilon {
+        return true;
+    }
+    let mu = ratio_up(std_dev, sensitivity);
+    // The float below is the last at which the bound was too large.
+    let x = forward.next_down();
+    // φ(a)·R(b), which does not underflow where its factors do.
+    let slope = |t: f64| libm::exp(ln_density(t / mu - mu / 2.0)) * mills(t / mu + mu / 2.0);
+    let (near, far) = (slope(epsilon), slope(x));
+    let slope = if near < far { near } else { far };
+    let enclosure = gaussian_profile(mu, x);
+    // A part in 10⁹ for the arithmetic of this line.
+    (x - epsilon) * slope <= (enclosure.high - enclosure.low) * (1.0 + 1e-9)
+}
+
+/// The twin: forward from noise that is a part in 10⁶ smaller, ε is not due.
+#[test]
+fn an_epsilon_that_is_too_large_forward_is_seen() {
+    for (epsilon, delta) in [(1e-6, 0.49), (1e-3, 1e-9), (1.0, 1e-6), (600.0, 1e-300)] {
+        let (e, d) = (
+            Epsilon::new(epsilon).expect("valid"),
+            Delta::new(delta).expect("valid"),
+        );
+        let std_dev = std_dev_for(e, d, 1.0).expect("delta is above 0");
+        assert!(forward_is_due(std_dev, 1.0, epsilon, delta));
+        let less = std_dev * (1.0 - 1e-6);
+        let forward = epsilon_of_gaussian(less, 1.0, delta);
+        assert!(
+            !forward_is_due(less, 1.0, epsilon, delta),
+            "{epsilon}, {delta}: {forward}"
+        );
+    }
+}
+
 proptest! {
     #[test]
     fn the_noise_found_backward_is_accepted_forward(
@@ -75,10 +116,7 @@ proptest! {
         let std_dev = std_dev_for(e, d, sensitivity).expect("delta is above 0");
         prop_assert!(delta_of_gaussian(std_dev, sensitivity, epsilon) <= delta);
         prop_assert!(delta_of_gaussian(std_dev * (1.0 - 1e-9), sensitivity, epsilon) > delta);
-        // Rounding δ outward by some units in the last place moves ε by about as much, absolutely: for a
-        // tiny ε beside a large δ that is more than its own last places.
-        let forward = epsilon_of_gaussian(std_dev, sensitivity, delta);
-        prop_assert!(forward <= epsilon * (1.0 + 1e-12) + 1e-12);
+        prop_assert!(forward_is_due(std_dev, sensitivity, epsilon, delta));
         let mu = mu_for(e, d).expect("delta is above 0");
         prop_assert!((mu * std_dev / sensitivity - 1.0).abs() < 1e-9);
     }

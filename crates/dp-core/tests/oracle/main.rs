@@ -26,6 +26,29 @@ fn entries(kind: &str) -> Vec<Value> {
     found
 }
 
+/// Every kind of entry has a test: the modules ask for each of these, and the file holds no other.
+#[test]
+fn no_kind_of_entry_is_left_out() {
+    let text = include_str!("../data/accounting.json");
+    let oracle: Value = serde_json::from_str(text).expect("the oracle is JSON");
+    let all = oracle["entries"].as_array().expect("entries");
+    let tests = concat!(
+        include_str!("closed_forms.rs"),
+        include_str!("numerical.rs")
+    );
+    let mut kinds = std::collections::BTreeMap::new();
+    for entry in all {
+        *kinds
+            .entry(entry["kind"].as_str().expect("a kind"))
+            .or_insert(0) += 1;
+    }
+    for (kind, count) in &kinds {
+        assert!(tests.contains(&format!("entries(\"{kind}\")")), "{kind}");
+        assert_eq!(oracle["counts"][kind], *count, "{kind}");
+    }
+    assert!(kinds.len() >= 17 && all.len() >= 197);
+}
+
 /// A number of an entry's inputs or outputs.
 fn number(entry: &Value, group: &str, key: &str) -> f64 {
     entry[group][key].as_f64().expect("a number")
