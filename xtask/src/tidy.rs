@@ -5,6 +5,8 @@ use std::path::Path;
 
 use crate::run::{root, tracked_files};
 
+mod proofs;
+
 /// A file longer than this is split, unless it says why not.
 const MOST_LINES: usize = 600;
 
@@ -46,6 +48,7 @@ pub(crate) fn run() -> Result<String, String> {
         count += 1;
         check(&file, &text, &mut problems);
     }
+    proofs::check(&mut problems)?;
     if problems.is_empty() {
         Ok(format!("tidy: {count} files"))
     } else {
