@@ -12,7 +12,7 @@
 //! # Source
 //!
 //! Balcan, Dick, Liang, Mou, Zhang 2017 (`Partition`); Chang, Ghazi, Kumar, Manurangsi 2021 (`Tree`,
-//! here with shifted hyperplanes); Kaplan, Stemmer 2018 (`Lsh`).
+//! here with boxes in randomly turned axes); Kaplan, Stemmer 2018 (`Lsh`).
 
 use dp_core::mechanism::{LaplaceMechanism, ThresholdMechanism};
 use dp_core::rounding::split;
@@ -104,9 +104,12 @@ enum Counts {
     Threshold(ThresholdMechanism),
 }
 
-/// Rounds of [`Source::Lsh`], and grids per round: cells of Δ/2, Δ/4, …
-const ROUNDS: u64 = 2;
-const GRIDS: u64 = 6;
+/// Grids of [`Source::Lsh`]: cells of Δ/2, Δ/4, … One round of them finds more than two or three, as published, with a part of the
+/// budget each, since a cell needs about ln(1/δ)/ε records to be found.
+const GRIDS: u64 = 4;
+
+/// The part of a source's ε that goes to means is d/(d + this): their noise grows with the columns, that of counts does not.
+const COUNT_WEIGHT: f64 = 6.0;
 
 /// Records of more columns are hashed, or halved, by a projection to this many.
 const PROJECTED_COLUMNS: usize = 8;
@@ -159,7 +162,7 @@ impl Candidates {
     }
 
     fn levels(&self) -> u64 {
-        u64::from(self.limit.next_power_of_two().trailing_zeros()).max(1)
+        (u64::from(self.limit.next_power_of_two().trailing_zeros())).max(1)
     }
 
     fn mechanisms(
@@ -181,7 +184,7 @@ impl Candidates {
             })
         };
         let epsilon = self.budget.epsilon.get();
-        let halves = split(epsilon, &[1.0, 1.0]);
+        let parts = split(epsilon, &[COUNT_WEIGHT, dimension as f64]);
         let sums = |epsilon| {
             let bound = dimension as u64 * cells::HALF_CELL.unsigned_abs();
             Ok::<_, ParamsError>(LaplaceMechanism::calibrate(sensitivity(bound)?, epsilon)?)
@@ -199,19 +202,19 @@ impl Candidates {
             Source::Partition | Source::Tree => Mechanisms {
                 counts: Counts::Laplace(LaplaceMechanism::calibrate(
                     sensitivity(1)?,
-                    per_run(halves[0], self.levels())?,
+                    per_run(parts[0], self.levels())?,
                 )?),
                 runs: self.levels(),
-                sums: Some(sums(Epsilon::new(halves[1]).map_err(too_small)?)?),
+                sums: Some(sums(Epsilon::new(parts[1]).map_err(too_small)?)?),
             },
             Source::Lsh => {
-                let runs = ROUNDS * GRIDS;
+                let runs = GRIDS;
                 let delta = split(
                     self.budget.delta.get(),
                     &vec![1.0; usize::try_from(runs).unwrap_or(1)],
                 );
                 let delta = Delta::new(delta.first().copied().unwrap_or(0.0)).map_err(too_small)?;
-                let own = Budget::approx(per_run(halves[0], runs)?, delta)
+                let own = Budget::approx(per_run(parts[0], runs)?, delta)
                     .converted(relation, NeighboringRelation::AddRemove)
                     .ok_or(ParamsError::BudgetTooSmall {
                         purpose: "the candidates",
@@ -222,7 +225,7 @@ impl Candidates {
                         own.delta,
                     )?),
                     runs,
-                    sums: Some(sums(per_run(halves[1], runs)?)?),
+                    sums: Some(sums(per_run(parts[1], runs)?)?),
                 }
             }
         }))
@@ -309,7 +312,14 @@ impl Candidates {
                                 limit: self.limit,
                             };
                             weighted(if self.source == Source::Tree {
-                                tree::hyperplanes(&demand, domain, &spec, session, public)?
+                                tree::hyperplanes(
+                                    &demand,
+                                    domain,
+                                    &spec,
+                                    PROJECTED_COLUMNS,
+                                    session,
+                                    public,
+                                )?
                             } else {
                                 let columns = PROJECTED_COLUMNS;
                                 tree::projected_partition(

@@ -14,7 +14,7 @@ use crate::params::MaxCoverParams;
 use crate::space::Space;
 
 /// The part of the budget that goes to candidates, where they cost any.
-pub const CANDIDATE_SHARE: f64 = 0.4;
+pub const CANDIDATE_SHARE: f64 = 0.6;
 
 /// Candidates and Algorithm 2 under one budget.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub struct ThroughCandidates {
 }
 
 impl ThroughCandidates {
-    /// Splits the budget of `params`: a share of 0.4 for a private source, nothing for a public one.
+    /// Splits the budget of `params`: [`CANDIDATE_SHARE`] for a private source, nothing for a public one.
     ///
     /// # Errors
     ///

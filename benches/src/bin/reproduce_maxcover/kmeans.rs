@@ -13,12 +13,13 @@ use maxcover::gupta::GuptaLocalSearch;
 use maxcover::{MaxCoverParams, Space, ThroughCandidates, cost};
 use metric_space::{Euclidean, LloydParams, Power, Records, mean_cost};
 use ndarray::{Array2, Axis};
+use rand::Rng;
 
 use crate::instances::{Instance, budget, public};
 use crate::{Effort, mean, say};
 use workspace_benches::data;
 
-/// Gupta's search on private candidates against Algorithm 2 on them: half of ε each for the former, 0.4 and 0.6 for the latter.
+/// Gupta's search on private candidates against Algorithm 2 on them: half of ε each for the former, 0.6 and 0.4 for the latter.
 pub(crate) fn candidates(effort: Effort) -> Result<(), Box<dyn Error>> {
     let (k, limit, epsilon) = (5, 128, 1.0);
     say(
@@ -73,6 +74,68 @@ pub(crate) fn candidates(effort: Effort) -> Result<(), Box<dyn Error>> {
         ));
     }
     Ok(())
+}
+
+/// Generated sets on which the settings of the private sources were chosen: columns, clusters, records, standard deviation.
+const GENERATED: [(usize, usize, usize, f64); 6] = [
+    (2, 5, 5000, 0.05),
+    (2, 15, 5000, 0.05),
+    (2, 15, 50_000, 0.05),
+    (6, 5, 30_000, 0.1),
+    (10, 3, 20_000, 0.15),
+    (10, 8, 50_000, 0.1),
+];
+
+/// The private sources on generated sets: cost over that of the generator's centers.
+pub(crate) fn sources(effort: Effort) -> Result<(), Box<dyn Error>> {
+    say(&format!(
+        "\ncost over that of the generator's centers, geometric mean of {} sets of (columns, clusters, records, σ)\n",
+        effort.instances
+    ));
+    let names = GENERATED.map(|set| format!("{set:?}"));
+    say(&format!("| ε | candidates | {} |", names.join(" | ")));
+    say("|---|---|---|---|---|---|---|---|");
+    for epsilon in [0.5, 1.0] {
+        for source in ["lsh", "partition", "tree"] {
+            let mut cells = Vec::new();
+            for (d, k, n, sigma) in GENERATED {
+                let mut logs = Vec::new();
+                for seed in 0..effort.instances {
+                    let (records, truth) = blobs(d, k, n, sigma, 7000 + seed);
+                    let price = |centers: &Array2<f64>| {
+                        cost(&Euclidean, Power::MEANS, records.view(), centers.view())
+                    };
+                    let found = release(&records, k, source, epsilon, seed)?;
+                    logs.push((price(&found) / price(&truth)).ln());
+                }
+                cells.push(format!("{:.2}", mean(&logs).0.exp()));
+            }
+            say(&format!("| {epsilon} | {source} | {} |", cells.join(" | ")));
+        }
+    }
+    Ok(())
+}
+
+/// Records in [−1, 1]^d around uniform centers, the first clusters larger than the last; and the centers.
+fn blobs(d: usize, k: usize, n: usize, sigma: f64, seed: u64) -> (Array2<f64>, Array2<f64>) {
+    let mut rng = public(seed);
+    let centers = Array2::from_shape_simple_fn((k, d), || rng.random_range(-0.8..0.8));
+    let mut records = Array2::zeros((n, d));
+    for mut row in records.rows_mut() {
+        let u: f64 = rng.random();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between 0 and k"
+        )]
+        let cluster = (u * (0.7 + 0.3 * u) * k as f64) as usize;
+        for (x, center) in row.iter_mut().zip(centers.row(cluster.min(k - 1))) {
+            // Nearly normal.
+            let z = (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
+            *x = (center + sigma * z).clamp(-1.0, 1.0);
+        }
+    }
+    (records, centers)
 }
 
 /// Mean squared distance over the best known one, on public sets scaled to [−1, 1].

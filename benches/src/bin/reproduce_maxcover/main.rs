@@ -1,12 +1,13 @@
 //! `cargo xtask reproduce maxcover [PART] [--quick] [--data DIR]`: Table 1 of Jones, Nguyen and Nguyen (2020) as measurement.
 //!
-//! Without a part, all from `bounds` to `boxes`, and `real` where there is `--data`. `--quick` takes fewer instances and runs.
+//! Without a part, all from `bounds` to `boxes` but `sources`, and `real` where there is `--data`. `--quick` takes fewer instances and runs.
 //!
 //! * `bounds`: the orders of growth that the papers state;
 //! * `table`: cost minus optimum against k, for Algorithm 2 and for Gupta's local search on the same instances: slopes in log-log;
 //! * `equidistant`: the last part of `table` alone: sites at equal distances;
 //! * `others`: the same against ε and against |V|;
 //! * `candidates`: both on the same private candidates;
+//! * `sources`: the private sources on the generated sets that their settings were chosen on;
 //! * `boxes`: the black boxes, time against cost;
 //! * `real --data DIR`: Euclidean k-means through candidates on S1, Adult and Lifesci against DPLloyd and EUG;
 //! * `bars`: |V| = 5,000, |D| = 100,000, k = 20: time, memory, cost against the generator's centers;
@@ -102,12 +103,13 @@ fn start() -> Result<(), Box<dyn Error>> {
         (["equidistant"], _) => table::equidistant(effort),
         (["others"], _) => table::against_others(effort),
         (["candidates"], _) => kmeans::candidates(effort),
+        (["sources"], _) => kmeans::sources(effort),
         (["boxes"], _) => boxes(),
         (["real"], Some(folder)) => kmeans::real(&folder, effort),
         (["bars"], _) => bars(),
         (["scaling"], _) => scaling(),
         (["clinics", folder], _) => clinics::run(folder.as_ref()),
-        _ => Err("usage: reproduce maxcover [bounds|table|equidistant|others|candidates|boxes|real --data DIR|bars|scaling|clinics FOLDER] [--quick]".into()),
+        _ => Err("usage: reproduce maxcover [bounds|table|equidistant|others|candidates|sources|boxes|real --data DIR|bars|scaling|clinics FOLDER] [--quick]".into()),
     }
 }
 

@@ -23,9 +23,13 @@ mod tests;
 /// Tables of at most so many places are searched for detours: that takes the cube of their number.
 const CHECKED_PLACES: usize = 500;
 
-/// Most candidates of a public source, and of a private one.
-const PUBLIC_CANDIDATES: usize = 4096;
-const PRIVATE_CANDIDATES: usize = 1024;
+/// Most candidates.
+const MAX_CANDIDATES: usize = 4096;
+
+/// Candidates of a private source per cluster: each level of a tree takes a part of the budget, and leaves with means need fewer
+/// than cells of which the middle is taken.
+const CANDIDATES_PER_CLUSTER: usize = 64;
+const LEAVES_PER_CLUSTER: usize = 16;
 
 /// Up to so many columns a lattice is dense enough to be the default.
 const LATTICE_COLUMNS: usize = 2;
@@ -241,6 +245,7 @@ struct Settings {
     domain: Domain,
     sites: Option<Array2<f64>>,
     candidates: Source,
+    n_clusters: usize,
     params: MaxCoverParams,
 }
 
@@ -288,17 +293,20 @@ impl Settings {
             domain: Domain::from(box_domain(&request.columns, &request.bounds)?),
             sites: options.sites.clone().or(all_places),
             candidates,
+            n_clusters: request.n_clusters,
             params,
             choice,
         })
     }
 
     fn limit(&self) -> usize {
-        if self.candidates.is_private() {
-            PRIVATE_CANDIDATES
-        } else {
-            PUBLIC_CANDIDATES
-        }
+        let per_cluster = match self.candidates {
+            Source::Lattice | Source::Uniform => return MAX_CANDIDATES,
+            Source::Lsh | Source::Partition => CANDIDATES_PER_CLUSTER,
+            Source::Tree => LEAVES_PER_CLUSTER,
+        };
+        let wanted = self.n_clusters.saturating_mul(per_cluster);
+        wanted.min(MAX_CANDIDATES).next_power_of_two()
     }
 
     fn through(&self) -> Result<ThroughCandidates, RequestError> {

@@ -24,17 +24,22 @@ type Cell = (Vec<f64>, Vec<f64>);
 /// On which side of a cut a record lies: a function of the record alone.
 type IsAbove = Box<dyn Fn(&[f64]) -> bool>;
 
-/// The halves of a box at the middle of its widest side, and that side with the middle.
-fn halved((lo, hi): &Cell) -> (Cell, Cell, usize, f64) {
+/// The parts of a box on both sides of a cut through its widest side, `part` of the half side off the middle; and that side with the
+/// place of the cut.
+fn cut((lo, hi): &Cell, part: f64) -> (Cell, Cell, usize, f64) {
     let widest =
         (0..lo.len()).max_by(|&a, &b| (hi[a] - lo[a]).total_cmp(&(hi[b] - lo[b])).then(b.cmp(&a)));
     let j = widest.unwrap_or(0);
-    let at = f64::midpoint(lo[j], hi[j]);
+    let at = f64::midpoint(lo[j], hi[j]) + part * (hi[j] - lo[j]) / 2.0;
     let (mut below, mut above) = ((lo.clone(), hi.clone()), (lo.clone(), hi.clone()));
     below.1[j] = at;
     above.0[j] = at;
     (below, above, j, at)
 }
+
+/// How many times ln(2·limit) noises a count must have to look occupied: at 1, noise alone would pass with probability
+/// 1/(2·limit).
+const LEAST_NOISES: f64 = 0.4;
 
 /// One level: cuts every node in two, counts all halves with noise, and keeps those that look occupied, the largest first.
 ///
@@ -71,8 +76,9 @@ fn descend<T>(
         .iter()
         .map(|(_, node)| node.members.iter().map(|&i| demand.times(i)).sum());
     let noisy = session.laplace(counts, PURPOSE_COUNTS, &Confidential::new(exact.collect()))?;
-    // Noise alone passes with probability 1/(2·limit).
-    let least = counts.scale() * libm::log(2.0 * limit as f64);
+    // Noise alone passes with a chance of a few percent. Of what passes the largest go on, so that costs little, and clusters that
+    // are not much larger than the noise go on too.
+    let least = LEAST_NOISES * counts.scale() * libm::log(2.0 * limit as f64);
     for ((_, node), noisy) in halves.iter_mut().zip(noisy) {
         node.count = noisy as f64;
     }
@@ -129,7 +135,7 @@ pub(super) fn partition(
         // A box that ends is in the list already.
         let ended = &mut Vec::new();
         nodes = descend(demand, nodes, counts, limit, session, ended, |cell| {
-            let (below, above, j, at) = halved(cell);
+            let (below, above, j, at) = cut(cell, 0.0);
             (below, above, Box::new(move |x: &[f64]| x[j] >= at))
         })?;
         found.extend(nodes.iter().map(|node| middle(&node.shape)));
@@ -146,33 +152,61 @@ pub(super) struct Spec<'a> {
     pub(super) limit: usize,
 }
 
-/// Noisy means and counts of the leaves of a tree of random hyperplanes.
+/// Noisy means and counts of the leaves of a tree of random hyperplanes: boxes in randomly turned axes, cut near the middle of their
+/// widest side.
 pub(super) fn hyperplanes(
     demand: &Demand,
     domain: &Domain,
     spec: &Spec<'_>,
+    most_axes: usize,
     session: &mut Session<'_>,
     public: &mut dyn RngCore,
 ) -> Result<Vec<Weighted>, FitError> {
-    let Extent { middle, half } = Extent::of(domain);
-    leaves(demand, domain, spec, session, (), |()| {
-        // A direction, cut at a point that is uniform in the spread of the domain along it.
-        let direction: Vec<f64> = half
-            .iter()
+    let extent = Extent::of(domain);
+    let axes = turned_axes(extent.half.len(), most_axes, public);
+    let root = extent.along(&axes);
+    leaves(demand, domain, spec, session, root, |cell| {
+        // Never twice at the same place: what one cut goes through, that of the next release need not.
+        let part = OFF_MIDDLE * (2.0 * public.random::<f64>() - 1.0);
+        cut_along(cell, part, &axes)
+    })
+}
+
+/// How far from the middle of a side a cut of [`hyperplanes`] is at most, as a part of the half side.
+const OFF_MIDDLE: f64 = 0.3;
+
+/// At most `most` orthonormal directions in d dimensions.
+fn turned_axes(d: usize, most: usize, public: &mut dyn RngCore) -> Vec<Vec<f64>> {
+    let mut axes: Vec<Vec<f64>> = Vec::new();
+    while axes.len() < d.min(most) {
+        let mut axis: Vec<f64> = (0..d)
             .map(|_| public.sample::<f64, _>(StandardNormal))
             .collect();
-        let at = spread(&direction, &half) * (public.random::<f64>() * 2.0 - 1.0);
-        let middle = middle.clone();
-        let is_above = move |x: &[f64]| {
-            let along = x
-                .iter()
-                .zip(&middle)
-                .zip(&direction)
-                .map(|((x, m), g)| (x - m) * g);
-            along.sum::<f64>() >= at
-        };
-        ((), (), Box::new(is_above))
-    })
+        for other in &axes {
+            let along: f64 = axis.iter().zip(other).map(|(a, b)| a * b).sum();
+            axis.iter_mut()
+                .zip(other)
+                .for_each(|(a, b)| *a -= along * b);
+        }
+        let length = axis.iter().map(|a| a * a).sum::<f64>().sqrt();
+        // What is nearly in the span of the others is drawn again.
+        if length > 1e-3 {
+            axis.iter_mut().for_each(|a| *a /= length);
+            axes.push(axis);
+        }
+    }
+    axes
+}
+
+/// The parts of a box in other axes on both sides of a cut through its widest side, `part` of the half side off its middle.
+fn cut_along(cell: &Cell, part: f64, axes: &[Vec<f64>]) -> (Cell, Cell, IsAbove) {
+    let (below, above, j, at) = cut(cell, part);
+    let direction = axes[j].clone();
+    let is_above = move |x: &[f64]| {
+        let along = x.iter().zip(&direction).map(|(x, g)| x * g);
+        along.sum::<f64>() >= at
+    };
+    (below, above, Box::new(is_above))
 }
 
 /// Noisy means and counts of the leaves of a halving of the domain's image under a random projection to `reduced` columns.
@@ -184,29 +218,13 @@ pub(super) fn projected_partition(
     session: &mut Session<'_>,
     public: &mut dyn RngCore,
 ) -> Result<Vec<Weighted>, FitError> {
-    let Extent { middle, half } = Extent::of(domain);
-    let projection = GaussianProjection::new(half.len(), reduced, public);
-    let image: Vec<(f64, f64)> = projection
-        .matrix()
-        .rows()
-        .into_iter()
-        .map(|row| {
-            let row = row.to_vec();
-            let center = row.iter().zip(&middle).map(|(a, m)| a * m).sum::<f64>();
-            // Most of the domain lies within; what lies beyond belongs to the outermost boxes.
-            let spread = spread(&row, &half);
-            (center - spread, center + spread)
-        })
-        .collect();
-    let root: Cell = image.into_iter().unzip();
+    let extent = Extent::of(domain);
+    let projection = GaussianProjection::new(extent.half.len(), reduced, public);
+    let matrix = projection.matrix();
+    let axes: Vec<Vec<f64>> = matrix.outer_iter().map(|row| row.to_vec()).collect();
+    let root = extent.along(&axes);
     leaves(demand, domain, spec, session, root, |cell| {
-        let (below, above, j, at) = halved(cell);
-        let direction = projection.matrix().row(j).to_vec();
-        let is_above = move |x: &[f64]| {
-            let along = x.iter().zip(&direction).map(|(x, g)| x * g);
-            along.sum::<f64>() >= at
-        };
-        (below, above, Box::new(is_above))
+        cut_along(cell, 0.0, &axes)
     })
 }
 
@@ -229,6 +247,16 @@ impl Extent {
             middle: sides().map(|(&l, &h)| f64::midpoint(l, h)).collect(),
             half: sides().map(|(&l, &h)| (h - l) / 2.0).collect(),
         }
+    }
+
+    /// A box of the domain in other axes: most of the domain lies within; what lies beyond belongs to the outermost parts.
+    fn along(&self, axes: &[Vec<f64>]) -> Cell {
+        let side = |axis: &Vec<f64>| {
+            let center: f64 = axis.iter().zip(&self.middle).map(|(a, m)| a * m).sum();
+            let spread = spread(axis, &self.half);
+            (center - spread, center + spread)
+        };
+        axes.iter().map(side).unzip()
     }
 }
 
