@@ -12,15 +12,14 @@
     reason = "a bench looks at the clock and prints what it saw"
 )]
 
-use std::error::Error;
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 use std::{env, fs, hint, thread};
 
 use metric_space::nearest::{Isa, PackedCenters, Scalar, lloyd_step};
 use ndarray::Array2;
+use workspace_benches::turns::{self, Figures, Peer, Result, Table};
 
 const HELP: &str = "\
 Usage: kernel [options]
@@ -30,8 +29,6 @@ Usage: kernel [options]
   --case TEXT    only cases whose name contains TEXT
   --isa NAME     avx512, avx2 or portable; default: the best there is
   --csv FILE     writes case,ours,peer,ratio (milliseconds)";
-
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 struct Options {
     python: Option<PathBuf>,
@@ -130,69 +127,6 @@ impl Case {
     }
 }
 
-/// Milliseconds of the rounds of one case.
-struct Figures {
-    ours: Vec<f64>,
-    peer: Vec<f64>,
-}
-
-fn least(rounds: &[f64]) -> f64 {
-    rounds
-        .iter()
-        .copied()
-        .min_by(f64::total_cmp)
-        .unwrap_or(f64::NAN)
-}
-
-fn median(rounds: &[f64]) -> f64 {
-    let mut sorted = rounds.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted[sorted.len() / 2]
-}
-
-/// The process with scikit-learn.
-struct Peer {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-}
-
-impl Peer {
-    fn start(python: &Path, script: &Path) -> Result<Self> {
-        let mut child = Command::new(python)
-            .arg(script)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("{}: {error}", python.display()))?;
-        let input = child.stdin.take();
-        let output = child.stdout.take().ok_or("the peer has no output")?;
-        Ok(Self {
-            child,
-            input,
-            output: BufReader::new(output),
-        })
-    }
-
-    fn ask(&mut self, command: &str) -> Result<String> {
-        let input = self.input.as_mut().ok_or("the peer has no input")?;
-        writeln!(input, "{command}")?;
-        let mut answer = String::new();
-        self.output.read_line(&mut answer)?;
-        if answer.is_empty() {
-            return Err("the peer ended".into());
-        }
-        Ok(answer)
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        drop(self.input.take()); // its loop ends with its input
-        let _ended = self.child.wait();
-    }
-}
-
 /// The sequence of the peer: multiples of 2⁻²² within [−1, 1), a hash of the position.
 fn lattice_value(position: u64) -> f64 {
     let mut z = position.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -202,6 +136,7 @@ fn lattice_value(position: u64) -> f64 {
     (z >> 41) as f64 / f64::from(1 << 22) - 1.0
 }
 
+/// Milliseconds of the rounds of one case.
 fn run<T: Scalar>(
     case: Case,
     options: &Options,
@@ -226,10 +161,7 @@ fn run<T: Scalar>(
         case.threads
     ))?;
 
-    let mut figures = Figures {
-        ours: Vec::new(),
-        peer: Vec::new(),
-    };
+    let mut figures = Figures::default();
     // The first round warms up both.
     for round in 0..=options.rounds {
         thread::sleep(PAUSE);
@@ -287,13 +219,7 @@ fn environment(peers: &Path) -> Result<PathBuf> {
 }
 
 fn main() -> ExitCode {
-    match bench() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("kernel: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    turns::exit("kernel", bench)
 }
 
 fn bench() -> Result<()> {
@@ -306,16 +232,12 @@ fn bench() -> Result<()> {
         Some(python) => python.clone(),
         None => environment(&peers)?,
     };
-    let mut peer = Peer::start(&python, &peers.join("kernel_sklearn.py"))?;
-    let mut csv = vec![String::from("case,ours,peer,ratio")];
+    let mut peer = Peer::start(Command::new(python).arg(peers.join("kernel_sklearn.py")))?;
     println!(
         "{:?}, n = {}, {} rounds; ms, least (median)",
         options.isa, options.records, options.rounds
     );
-    println!(
-        "{:<14} {:>17} {:>17} {:>13}",
-        "case", "ours_ms", "peer_ms", "ratio"
-    );
+    let mut table = Table::new("ms", 2)?;
     for case in Case::all() {
         let name = case.name();
         if !name.contains(&options.case) {
@@ -327,18 +249,7 @@ fn bench() -> Result<()> {
         } else {
             run(case, &options, &mut peer, |x| x as f32)?
         };
-        let (ours, theirs) = (least(&figures.ours), least(&figures.peer));
-        let (our_median, their_median) = (median(&figures.ours), median(&figures.peer));
-        println!(
-            "{name:<14} {ours:>8.2} ({our_median:>6.2}) {theirs:>8.2} ({their_median:>6.2}) {:>5.2} ({:>5.2})",
-            theirs / ours,
-            their_median / our_median,
-        );
-        csv.push(format!("{name},{ours:.4},{theirs:.4},{:.4}", theirs / ours));
+        table.row(&name, &figures)?;
     }
-    if let Some(file) = &options.csv {
-        fs::write(file, csv.join("\n") + "\n")
-            .map_err(|error| format!("{}: {error}", file.display()))?;
-    }
-    Ok(())
+    table.save(options.csv.as_ref())
 }

@@ -13,15 +13,14 @@
     reason = "a bench looks at clocks and prints a table"
 )]
 
-use std::error::Error;
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 use std::time::Instant;
 use std::{env, fs, hint};
 
 use dp_core::rng::SecureRng;
 use dp_core::sampler::{DiscreteGaussian, DiscreteLaplace, SCALE_BITS, scale_up_f64};
+use workspace_benches::turns::{self, Figures, Peer, Result, Table};
 
 const HELP: &str = "\
 Usage: samplers [options]
@@ -30,8 +29,6 @@ Usage: samplers [options]
   --draws N      draws a round, ours; the peer makes a tenth of them; default 200000
   --case TEXT    only cases whose name contains TEXT
   --csv FILE     writes case,ours,peer,ratio (nanoseconds per draw)";
-
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Something that fills a buffer with noise.
 type Fill = Box<dyn Fn(&mut SecureRng, &mut [i128])>;
@@ -136,68 +133,26 @@ impl Case {
     }
 }
 
-/// The process with OpenDP.
-struct Peer {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-}
-
-impl Peer {
-    fn start(program: &Path) -> Result<Self> {
-        let mut child = Command::new(program)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("{}: {error}", program.display()))?;
-        let input = child.stdin.take();
-        let output = child.stdout.take().ok_or("the peer has no output")?;
-        Ok(Self {
-            child,
-            input,
-            output: BufReader::new(output),
-        })
-    }
-
-    /// Nanoseconds per draw, and the mean square of the draws.
-    fn round(&mut self, case: Case, draws: usize) -> Result<(f64, f64)> {
-        let input = self.input.as_mut().ok_or("the peer has no input")?;
-        writeln!(input, "{} {} {draws}", case.law_name(), case.scale())?;
-        let mut answer = String::new();
-        self.output.read_line(&mut answer)?;
-        let (elapsed, squares) = answer.trim().split_once(' ').ok_or("the peer ended")?;
-        let (elapsed, squares): (f64, f64) = (elapsed.parse()?, squares.parse()?);
-        Ok((elapsed / draws as f64, squares / draws as f64))
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        drop(self.input.take()); // its loop ends with its input
-        let _ended = self.child.wait();
-    }
+/// The peer's nanoseconds per draw, and the mean square of its draws.
+fn peer_round(peer: &mut Peer, case: Case, draws: usize) -> Result<(f64, f64)> {
+    let answer = peer.ask(&format!("{} {} {draws}", case.law_name(), case.scale()))?;
+    let (elapsed, squares) = answer.trim().split_once(' ').ok_or("the peer ended")?;
+    let (elapsed, squares): (f64, f64) = (elapsed.parse()?, squares.parse()?);
+    Ok((elapsed / draws as f64, squares / draws as f64))
 }
 
 /// Nanoseconds per draw of the rounds of one case.
-struct Figures {
-    ours: Vec<f64>,
-    peer: Vec<f64>,
-}
-
 fn run(case: Case, options: &Options, peer: &mut Peer, rng: &mut SecureRng) -> Result<Figures> {
     let fill = case.sampler()?;
     let mut noise = vec![0_i128; options.draws];
-    let mut figures = Figures {
-        ours: Vec::new(),
-        peer: Vec::new(),
-    };
+    let mut figures = Figures::default();
     // The first round warms up both.
     for round in 0..=options.rounds {
         let start = Instant::now();
         fill(rng, hint::black_box(&mut noise));
         let ours = start.elapsed().as_secs_f64() * 1e9 / options.draws as f64;
         let squares = noise.iter().map(|&x| (x as f64) * (x as f64)).sum::<f64>();
-        let (theirs, their_squares) = peer.round(case, options.draws / 10)?;
+        let (theirs, their_squares) = peer_round(peer, case, options.draws / 10)?;
         // Both sides must have drawn from the law; factors like these are far beyond chance here.
         for mean_square in [squares / options.draws as f64, their_squares] {
             let ratio = mean_square / case.variance();
@@ -211,20 +166,6 @@ fn run(case: Case, options: &Options, peer: &mut Peer, rng: &mut SecureRng) -> R
         }
     }
     Ok(figures)
-}
-
-fn least(rounds: &[f64]) -> f64 {
-    rounds
-        .iter()
-        .copied()
-        .min_by(f64::total_cmp)
-        .unwrap_or(f64::NAN)
-}
-
-fn median(rounds: &[f64]) -> f64 {
-    let mut sorted = rounds.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted[sorted.len() / 2]
 }
 
 /// Builds the peer from its own lock file, which takes a minute the first time.
@@ -250,13 +191,7 @@ fn build(peers: &Path) -> Result<PathBuf> {
 }
 
 fn main() -> ExitCode {
-    match bench() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("samplers: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    turns::exit("samplers", bench)
 }
 
 fn bench() -> Result<()> {
@@ -268,34 +203,20 @@ fn bench() -> Result<()> {
         Some(program) => program.clone(),
         None => build(&Path::new(env!("CARGO_MANIFEST_DIR")).join("peers"))?,
     };
-    let mut peer = Peer::start(&program)?;
+    let mut peer = Peer::start(&mut Command::new(program))?;
     let mut rng = SecureRng::from_os()?;
-    let mut csv = b"case,ours,peer,ratio\n".to_vec();
     println!(
         "{} draws a round, {} rounds; ns per draw, least (median)",
         options.draws, options.rounds
     );
-    println!(
-        "{:<14} {:>17} {:>19} {:>13}",
-        "case", "ours_ns", "peer_ns", "ratio"
-    );
+    let mut table = Table::new("ns", 1)?;
     for case in Case::all() {
         let name = case.name();
         if !name.contains(&options.case) {
             continue;
         }
         let figures = run(case, &options, &mut peer, &mut rng)?;
-        let (ours, theirs) = (least(&figures.ours), least(&figures.peer));
-        let (our_median, their_median) = (median(&figures.ours), median(&figures.peer));
-        println!(
-            "{name:<14} {ours:>8.1} ({our_median:>6.1}) {theirs:>9.1} ({their_median:>7.1}) {:>5.1} ({:>5.1})",
-            theirs / ours,
-            their_median / our_median,
-        );
-        writeln!(csv, "{name},{ours:.3},{theirs:.3},{:.4}", theirs / ours)?;
+        table.row(&name, &figures)?;
     }
-    if let Some(file) = &options.csv {
-        fs::write(file, csv).map_err(|error| format!("{}: {error}", file.display()))?;
-    }
-    Ok(())
+    table.save(options.csv.as_ref())
 }
