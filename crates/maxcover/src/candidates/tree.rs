@@ -191,7 +191,9 @@ fn turned_axes(d: usize, most: usize, public: &mut dyn RngCore) -> Vec<Vec<f64>>
         let length = axis.iter().map(|a| a * a).sum::<f64>().sqrt();
         // What is nearly in the span of the others is drawn again.
         if length > 1e-3 {
-            axis.iter_mut().for_each(|a| *a /= length);
+            for a in &mut axis {
+                *a /= length;
+            }
             axes.push(axis);
         }
     }
