@@ -7,7 +7,6 @@
 #![forbid(unsafe_code)]
 #![expect(
     clippy::print_stdout,
-    clippy::print_stderr,
     clippy::disallowed_methods,
     reason = "a bench looks at the clock and prints what it saw"
 )]

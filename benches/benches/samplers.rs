@@ -9,14 +9,13 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
-    clippy::print_stderr,
     reason = "a bench looks at clocks and prints a table"
 )]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
-use std::{env, fs, hint};
+use std::{env, hint};
 
 use dp_core::rng::SecureRng;
 use dp_core::sampler::{DiscreteGaussian, DiscreteLaplace, SCALE_BITS, scale_up_f64};

@@ -135,7 +135,10 @@ impl Table {
             theirs / ours,
             their_median / our_median,
         )?;
-        self.csv += &format!("{name},{ours:.4},{theirs:.4},{:.4}\n", theirs / ours);
+        fmt::Write::write_fmt(
+            &mut self.csv,
+            format_args!("{name},{ours:.4},{theirs:.4},{:.4}\n", theirs / ours),
+        )?;
         Ok(())
     }
 
