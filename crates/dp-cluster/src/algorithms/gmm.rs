@@ -8,6 +8,7 @@ use gmm::{GaussianMixture, GmmOutcome, PrivateGmm, PrivateGmmParams};
 use metric_space::{Frame, FramedSource, RecordSource};
 use rand::RngCore;
 
+use super::failure::{failed, refusal, refused};
 use super::ktuple::aggregator;
 use crate::algorithm::{Algorithm, DeltaNeed, Facts, FitError, Outcome};
 use crate::plan::Plan;
@@ -24,21 +25,6 @@ const HALF_WIDTHS: std::ops::RangeInclusive<f64> = 1e-140..=1e140;
 
 /// `PrivatekGMM`.
 pub(crate) struct Gmm;
-
-fn refused(error: impl std::fmt::Display) -> RequestError {
-    RequestError::Parameter {
-        parameter: NAME,
-        reason: error.to_string(),
-    }
-}
-
-fn failed(error: gmm::FitError) -> FitError {
-    match error {
-        gmm::FitError::Spend(error) => FitError::Spend(error),
-        gmm::FitError::Source(error) => FitError::Source(error),
-        other => FitError::Request(refused(other)),
-    }
-}
 
 /// Bounds on standard deviations, original units, per column.
 fn bounds(request: &FitRequest) -> Vec<[f64; 2]> {
@@ -60,9 +46,12 @@ fn check(request: &FitRequest) -> Result<PrivateGmm, RequestError> {
     let odd = |[lo, hi]: &[f64; 2]| !HALF_WIDTHS.contains(&((hi - lo) / 2.0));
     if let Some(column) = request.bounds.iter().position(odd) {
         let name = request.columns.get(column).map_or("", String::as_str);
-        return Err(refused(format!(
-            "the bounds of `{name}` are too wide or too narrow for covariances, which are in squared units"
-        )));
+        return Err(refusal(
+            NAME,
+            format!(
+                "the bounds of `{name}` are too wide or too narrow for covariances, which are in squared units"
+            ),
+        ));
     }
     let scaled = |at: usize| -> Vec<f64> {
         let pairs = bounds(request).into_iter().zip(&request.bounds);
@@ -70,10 +59,11 @@ fn check(request: &FitRequest) -> Result<PrivateGmm, RequestError> {
             .map(|(sigmas, [lo, hi])| sigmas[at] / ((hi - lo) / 2.0))
             .collect()
     };
-    let sigmas = Sigmas::new(scaled(0), scaled(1)).map_err(refused)?;
+    let sigmas = Sigmas::new(scaled(0), scaled(1)).map_err(refused(NAME))?;
     let choice = options.aggregator.unwrap_or_default();
     let scale_min = 2.0 * LEAST_SHARE;
-    let aggregator = aggregator(choice, request.n_clusters, budget, scale_min).map_err(refused)?;
+    let aggregator =
+        aggregator(choice, request.n_clusters, budget, scale_min).map_err(refused(NAME))?;
     PrivateGmmParams::new(request.n_clusters, budget)
         .kind(options.covariance.unwrap_or_default())
         .sigmas(Some(sigmas))
@@ -81,7 +71,7 @@ fn check(request: &FitRequest) -> Result<PrivateGmm, RequestError> {
         .n_blocks(options.blocks)
         .n_hint(request.n_hint)
         .check()
-        .map_err(refused)
+        .map_err(refused(NAME))
 }
 
 /// Public parameters, defaults filled in.
@@ -92,7 +82,7 @@ fn parameters(
     use ktuple::TupleAggregator;
     let frame = request.frame()?;
     let params = checked.params();
-    let blocks = checked.n_blocks(&frame).map_err(refused)?;
+    let blocks = checked.n_blocks(&frame).map_err(refused(NAME))?;
     let bounds = bounds(request);
     let column = |at: usize| Value::List(bounds.iter().map(|pair| pair[at].into()).collect());
     Ok(BTreeMap::from([
@@ -163,7 +153,9 @@ impl Algorithm for Gmm {
     fn plan(&self, request: &FitRequest) -> Result<Plan, RequestError> {
         let checked = check(request)?;
         let frame = request.frame()?;
-        let events = checked.plan(&frame, request.relation).map_err(refused)?;
+        let events = checked
+            .plan(&frame, request.relation)
+            .map_err(refused(NAME))?;
         let plan = Plan::new(events).parameters(parameters(request, &checked)?);
         Ok(match advice(request, &checked, &frame) {
             Some(advice) if request.n_clusters > 1 => plan.note(advice),
@@ -182,7 +174,7 @@ impl Algorithm for Gmm {
         let checked = check(request)?;
         let outcome = checked
             .fit(&FramedSource::new(source, &frame), session, public)
-            .map_err(failed)?;
+            .map_err(failed(NAME))?;
         let outcome = match outcome {
             GmmOutcome::Released {
                 mixture,

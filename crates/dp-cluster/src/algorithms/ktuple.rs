@@ -11,6 +11,7 @@ use ktuple::paper::{NoisyComposition, Paper2021, PrivateKAverages, PrivateKNoisy
 use metric_space::{FramedSource, RecordSource};
 use rand::RngCore;
 
+use super::failure::{failed, refusal, refused};
 use crate::algorithm::{Algorithm, DeltaNeed, Facts, FitError, Outcome};
 use crate::plan::Plan;
 use crate::request::{FitRequest, RequestError};
@@ -44,21 +45,6 @@ pub enum SamplingChoice {
 
 /// `PrivatekMeans`.
 pub(crate) struct KTuple;
-
-fn refused(error: impl std::fmt::Display) -> RequestError {
-    RequestError::Parameter {
-        parameter: NAME,
-        reason: error.to_string(),
-    }
-}
-
-fn failed(error: ktuple::FitError) -> FitError {
-    match error {
-        ktuple::FitError::Spend(error) => FitError::Spend(error),
-        ktuple::FitError::Source(error) => FitError::Source(error),
-        other => FitError::Request(refused(other)),
-    }
-}
 
 /// The aggregator of a request; `scale_min` is a fraction of half the widest column.
 pub(super) fn aggregator(
@@ -95,18 +81,21 @@ fn check(request: &FitRequest) -> Result<PrivateKMeans, RequestError> {
     }
     let choice = options.aggregator.unwrap_or_default();
     let aggregator =
-        aggregator(choice, request.n_clusters, budget, refine.scale_min).map_err(refused)?;
+        aggregator(choice, request.n_clusters, budget, refine.scale_min).map_err(refused(NAME))?;
     let sampling = match (options.sampling.unwrap_or_default(), options.block_size) {
         (SamplingChoice::Disjoint, None) => Sampling::Disjoint,
         (SamplingChoice::Disjoint, Some(_)) => {
-            return Err(refused(
+            return Err(refusal(
+                NAME,
                 "disjoint blocks have no size of their own; set the number of blocks, or sample with replacement",
             ));
         }
         (SamplingChoice::WithReplacement, Some(block_size)) => {
             Sampling::WithReplacement { block_size }
         }
-        (SamplingChoice::WithReplacement, None) => return Err(refused(ParamsError::NoBlockSize)),
+        (SamplingChoice::WithReplacement, None) => {
+            return Err(refusal(NAME, ParamsError::NoBlockSize));
+        }
     };
     PrivateKMeansParams::new(request.n_clusters, budget)
         .aggregator(aggregator)
@@ -115,7 +104,7 @@ fn check(request: &FitRequest) -> Result<PrivateKMeans, RequestError> {
         .refine(refine)
         .n_hint(request.n_hint)
         .check()
-        .map_err(refused)
+        .map_err(refused(NAME))
 }
 
 /// Public parameters, defaults filled in.
@@ -127,7 +116,7 @@ fn parameters(
     let params = checked.params();
     let blocks = checked
         .n_blocks(&frame, request.relation)
-        .map_err(refused)?;
+        .map_err(refused(NAME))?;
     let mut parameters: BTreeMap<String, Value> = BTreeMap::new();
     parameters.insert("aggregator".into(), params.aggregator_name().into());
     parameters.insert("blocks".into(), (blocks as u64).into());
@@ -163,12 +152,14 @@ impl Algorithm for KTuple {
     fn plan(&self, request: &FitRequest) -> Result<Plan, RequestError> {
         let checked = check(request)?;
         let frame = request.frame()?;
-        let events = checked.plan(&frame, request.relation).map_err(refused)?;
+        let events = checked
+            .plan(&frame, request.relation)
+            .map_err(refused(NAME))?;
         let mut plan = Plan::new(events).parameters(parameters(request, &checked)?);
         if let Some(n) = request.n_hint {
             let blocks = checked
                 .n_blocks(&frame, request.relation)
-                .map_err(refused)?;
+                .map_err(refused(NAME))?;
             let advice =
                 ktuple::planner::advice(n, blocks as u64, request.n_clusters, frame.dimension());
             plan = plan.note(advice);
@@ -187,7 +178,7 @@ impl Algorithm for KTuple {
         let checked = check(request)?;
         let outcome = checked
             .fit(&FramedSource::new(source, &frame), session, public)
-            .map_err(failed)?;
+            .map_err(failed(NAME))?;
         let outcome = match outcome {
             KMeansOutcome::Released {
                 centers,

@@ -13,6 +13,7 @@ use metric_space::{
 use ndarray::Array2;
 use rand::RngCore;
 
+use super::failure::{failed, refusal, refused};
 use crate::algorithm::{Algorithm, DeltaNeed, Facts, FitError, Outcome};
 use crate::plan::Plan;
 use crate::request::{FitRequest, RequestError, box_domain};
@@ -27,8 +28,9 @@ const CHECKED_PLACES: usize = 500;
 const MAX_CANDIDATES: usize = 4096;
 
 /// Candidates of a private source per cluster: each level of a tree takes a part of the budget, and leaves with means need fewer
-/// than cells of which the middle is taken.
+/// than cells of which the middle is taken, which must be cut in every column.
 const CANDIDATES_PER_CLUSTER: usize = 64;
+const CELLS_PER_CLUSTER: usize = 256;
 const LEAVES_PER_CLUSTER: usize = 16;
 
 /// Up to so many columns a lattice is dense enough to be the default.
@@ -90,7 +92,7 @@ impl MetricChoice {
                         "haversine takes the latitude first: give the columns as `{}`, `{}`",
                         request.columns[1], request.columns[0]
                     );
-                    return Err(refused("metric", &reason));
+                    return Err(refusal("metric", reason));
                 }
                 let latitudes = request.bounds.first().into_iter().flatten();
                 let of_sites = sites
@@ -98,9 +100,9 @@ impl MetricChoice {
                     .filter_map(|sites| sites.columns().into_iter().next());
                 let of_sites = of_sites.flatten();
                 match latitudes.chain(of_sites).find(|x| x.abs() > 90.0) {
-                    Some(x) => Err(refused(
+                    Some(x) => Err(refusal(
                         "metric",
-                        &format!(
+                        format!(
                             "haversine takes latitude and longitude in degrees, in this order, got latitude {x}"
                         ),
                     )),
@@ -111,9 +113,9 @@ impl MetricChoice {
                 let places = distances.nrows();
                 let is_place = |&&x: &&f64| x.fract() == 0.0 && x >= 0.0 && x < places as f64;
                 match sites.into_iter().flatten().find(|x| !is_place(x)) {
-                    Some(x) => Err(refused(
+                    Some(x) => Err(refusal(
                         "sites",
-                        &format!(
+                        format!(
                             "places are numbered 0 to {}, got {x}",
                             places.saturating_sub(1)
                         ),
@@ -147,9 +149,9 @@ impl MetricChoice {
             Self::L1 => Box::new(Manhattan),
             Self::Linf => Box::new(Chebyshev),
             Self::Haversine => Box::new(Haversine),
-            Self::Matrix(distances) => Box::new(
-                MatrixMetric::new(distances.clone()).map_err(|error| refused("metric", &error))?,
-            ),
+            Self::Matrix(distances) => {
+                Box::new(MatrixMetric::new(distances.clone()).map_err(refused("metric"))?)
+            }
         })
     }
 }
@@ -174,27 +176,27 @@ impl Algorithm for MaxCover {
         let events = match &settings.sites {
             Some(sites) => {
                 let space = Space::new(&settings.metric, &settings.domain, sites.view());
-                let space = space.map_err(|error| refused("sites", &error))?;
+                let space = space.map_err(refused("sites"))?;
                 if request.n_clusters > space.n_sites() {
                     let reason = format!(
                         "there are {} sites, fewer than {} clusters",
                         space.n_sites(),
                         request.n_clusters
                     );
-                    return Err(refused("sites", &reason));
+                    return Err(refusal("sites", reason));
                 }
                 let checked = settings
                     .params
                     .clone()
                     .check()
-                    .map_err(|error| refused("maxcover", &error))?;
+                    .map_err(refused("maxcover"))?;
                 checked.plan(request.relation)
             }
             None => settings
                 .through()?
                 .plan(request.relation, request.dimension()),
         };
-        let events = events.map_err(|error| refused("maxcover", &error))?;
+        let events = events.map_err(refused("maxcover"))?;
         let plan = Plan::new(events).parameters(settings.parameters());
         Ok(match settings.choice.detour() {
             Some(detour) => plan.note(format!(
@@ -216,12 +218,12 @@ impl Algorithm for MaxCover {
         let fitted = match &settings.sites {
             Some(sites) => {
                 let space = Space::new(&settings.metric, &settings.domain, sites.view());
-                let space = space.map_err(|error| refused("sites", &error))?;
+                let space = space.map_err(refused("sites"))?;
                 let checked = settings
                     .params
                     .clone()
                     .check()
-                    .map_err(|error| refused("maxcover", &error))?;
+                    .map_err(refused("maxcover"))?;
                 checked.fit(&space, source, black_box.as_ref(), session, public)
             }
             None => settings.through()?.fit(
@@ -233,7 +235,7 @@ impl Algorithm for MaxCover {
                 public,
             ),
         };
-        Ok(settings.outcome(fitted.map_err(failed)?))
+        Ok(settings.outcome(fitted.map_err(failed("maxcover"))?))
     }
 }
 
@@ -254,8 +256,7 @@ impl Settings {
         let options = &request.options;
         let choice = options.metric.clone().unwrap_or_default();
         let metric = choice.metric()?;
-        let power =
-            Power::new(options.power.unwrap_or(1.0)).map_err(|error| refused("power", &error))?;
+        let power = Power::new(options.power.unwrap_or(1.0)).map_err(refused("power"))?;
         if let Some(columns) = metric.columns()
             && columns != request.dimension()
         {
@@ -264,7 +265,7 @@ impl Settings {
                 choice.name(),
                 request.dimension()
             );
-            return Err(refused("metric", &reason));
+            return Err(refusal("metric", reason));
         }
         choice.check_places(request, options.sites.as_ref())?;
         let all_places = match &choice {
@@ -276,7 +277,7 @@ impl Settings {
             _ => None,
         };
         if options.candidates.is_some() && (options.sites.is_some() || all_places.is_some()) {
-            return Err(refused("candidates", &"there are sites already"));
+            return Err(refusal("candidates", "there are sites already"));
         }
         let candidates = match options.candidates {
             Some(source) => source,
@@ -302,6 +303,7 @@ impl Settings {
     fn limit(&self) -> usize {
         let per_cluster = match self.candidates {
             Source::Lattice | Source::Uniform => return MAX_CANDIDATES,
+            Source::Partition if self.domain.dimension() > LATTICE_COLUMNS => CELLS_PER_CLUSTER,
             Source::Lsh | Source::Partition => CANDIDATES_PER_CLUSTER,
             Source::Tree => LEAVES_PER_CLUSTER,
         };
@@ -311,7 +313,7 @@ impl Settings {
 
     fn through(&self) -> Result<ThroughCandidates, RequestError> {
         ThroughCandidates::new(self.candidates, self.limit(), self.params.clone())
-            .map_err(|error| refused("candidates", &error))
+            .map_err(refused("candidates"))
     }
 
     /// Free centers where they are right and nobody asked for sites.
@@ -361,20 +363,5 @@ impl Settings {
         let rows = fitted.site_rows.filter(|_| self.sites.is_some());
         outcome.own.site_rows = rows.map(|rows| rows.into_iter().map(|row| row as u64).collect());
         outcome
-    }
-}
-
-fn refused(parameter: &'static str, reason: &dyn std::fmt::Display) -> RequestError {
-    RequestError::Parameter {
-        parameter,
-        reason: reason.to_string(),
-    }
-}
-
-fn failed(error: maxcover::FitError) -> FitError {
-    match error {
-        maxcover::FitError::Spend(error) => FitError::Spend(error),
-        maxcover::FitError::Source(error) => FitError::Source(error),
-        other => FitError::Request(refused("maxcover", &other)),
     }
 }
