@@ -113,6 +113,41 @@ pub(crate) fn neighbors(d: usize, most: usize) -> impl Strategy<Value = Neighbor
         })
 }
 
+/// Records of one to three columns with any floats, and each way to a neighbor: one removed, inserted, replaced.
+pub(crate) fn neighbors_of_each_kind() -> impl Strategy<Value = [Neighbors; 3]> {
+    let value = || prop_oneof![ANY, -1.0..1.0_f64, Just(1.0), Just(-1.0), Just(0.0)];
+    (1_usize..12, 1_usize..4)
+        .prop_flat_map(move |(n, d)| {
+            let rows = proptest::collection::vec(value(), n * d);
+            (rows, 0..n, proptest::collection::vec(value(), d))
+        })
+        .prop_map(|(rows, at, other)| {
+            let d = other.len();
+            let records = Array2::from_shape_vec((rows.len() / d, d), rows).expect("n rows of d");
+            let kept: Vec<usize> = (0..records.nrows()).filter(|&i| i != at).collect();
+            let fewer = records.select(Axis(0), &kept);
+            let mut replaced = records.clone();
+            replaced.row_mut(at).assign(&ndarray::Array1::from(other));
+            let pair = |records: &Array2<f64>, neighbor: &Array2<f64>, edit, relation| Neighbors {
+                records: records.clone(),
+                neighbor: neighbor.clone(),
+                edit,
+                relation,
+            };
+            let (at, unbounded) = (at as u64, NeighboringRelation::AddRemove);
+            [
+                pair(&records, &fewer, Edit::Removed(at), unbounded),
+                pair(&fewer, &records, Edit::Inserted(at), unbounded),
+                pair(
+                    &records,
+                    &replaced,
+                    Edit::Replaced(at),
+                    NeighboringRelation::ReplaceOne,
+                ),
+            ]
+        })
+}
+
 /// Records a run and replays it on the neighbor: differences that the report holds are holes in the proof.
 pub(crate) fn replay<T>(
     budget: Budget,

@@ -1,12 +1,8 @@
 use dp_core::rng::InsecureSeededRng;
-use dp_core::tape::Edit;
 use dp_core::{Budget, Delta, Epsilon, NeighboringRelation, Session};
-use metric_space::{BoxDomain, Frame, FramedSource, Lattice};
-use ndarray::{Array2, Axis};
-use proptest::num::f64::ANY;
+use metric_space::FramedSource;
+use ndarray::Array2;
 use proptest::prelude::*;
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 
 use super::step::clip;
 use super::*;
@@ -14,17 +10,13 @@ use crate::clustering::Clustering;
 use crate::error::{FitError, ParamsError};
 use crate::init::Init;
 use crate::schedule::BudgetSchedule;
+use crate::testing::{frame, neighbors_of_each_kind, public, replay};
 
 fn budget(epsilon: f64, delta: f64) -> Budget {
     Budget {
         epsilon: Epsilon::new(epsilon).expect("valid"),
         delta: Delta::new(delta).expect("valid"),
     }
-}
-
-fn frame(d: usize) -> Frame {
-    let domain = BoxDomain::new(vec![-1.0; d], vec![1.0; d]).expect("valid");
-    Frame::new(domain, Lattice::new(12).expect("valid"))
 }
 
 /// Every combination of noise, sums, split and schedule that makes sense together.
@@ -59,7 +51,7 @@ fn run(
     session: &mut Session<'_>,
 ) -> Result<Clustering, FitError> {
     let frame = frame(records.ncols());
-    let mut public = ChaCha8Rng::seed_from_u64(5);
+    let mut public = public();
     lloyd.fit(&FramedSource::new(records, &frame), session, &mut public)
 }
 
@@ -230,65 +222,20 @@ fn given_centers_must_have_the_right_shape() {
     ));
 }
 
-/// Records a run on one data set and replays it on a neighbor.
-fn replay(
-    params: &DpLloydParams,
-    relation: NeighboringRelation,
-    records: &Array2<f64>,
-    neighbor: &Array2<f64>,
-    edit: Edit,
-) -> bool {
-    let lloyd = params.clone().check().expect("valid");
-    let budget = params.budget;
-    let mut rng = InsecureSeededRng::new(11);
-    let mut session = Session::new(budget, relation, &mut rng).recorded();
-    run(&lloyd, records, &mut session).expect("total");
-    let tape = session.into_tape().expect("recorded");
-    let mut rng = InsecureSeededRng::new(12);
-    let mut session = Session::new(budget, relation, &mut rng).replayed(&tape, edit);
-    run(&lloyd, neighbor, &mut session).expect("total");
-    session
-        .into_report()
-        .expect("replayed")
-        .differences
-        .is_empty()
-}
-
-/// Records with any floats, and which of them differs.
-fn neighbors() -> impl Strategy<Value = (Array2<f64>, usize, Vec<f64>)> {
-    (1_usize..12, 1_usize..4).prop_flat_map(|(n, d)| {
-        let value = prop_oneof![ANY, -1.0..1.0_f64, Just(1.0), Just(-1.0), Just(0.0)];
-        (
-            prop::collection::vec(value.clone(), n * d),
-            0..n,
-            prop::collection::vec(value, d),
-        )
-            .prop_map(move |(values, at, other)| {
-                let records = Array2::from_shape_vec((n, d), values).expect("n·d values");
-                (records, at, other)
-            })
-    })
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     /// The claim of the module: the same calls, and statistics within the declared sensitivity.
     #[test]
     fn a_neighbor_changes_no_call_and_no_statistic_by_more_than_declared(
-        (records, at, other) in neighbors(),
+        pairs in neighbors_of_each_kind(),
     ) {
-        let fewer = {
-            let kept: Vec<usize> = (0..records.nrows()).filter(|&i| i != at).collect();
-            records.select(Axis(0), &kept)
-        };
-        let mut replaced = records.clone();
-        replaced.row_mut(at).assign(&ndarray::Array1::from(other));
         for params in variants(3, budget(1.0, 1e-6)) {
-            let edit = at as u64;
-            prop_assert!(replay(&params, NeighboringRelation::AddRemove, &records, &fewer, Edit::Removed(edit)));
-            prop_assert!(replay(&params, NeighboringRelation::AddRemove, &fewer, &records, Edit::Inserted(edit)));
-            prop_assert!(replay(&params, NeighboringRelation::ReplaceOne, &records, &replaced, Edit::Replaced(edit)));
+            let lloyd = params.clone().check().expect("valid");
+            for pair in &pairs {
+                let report = replay(params.budget, pair, |source, session| lloyd.fit(source, session, &mut public()));
+                prop_assert!(report.differences.is_empty(), "{:?}", report.differences);
+            }
         }
     }
 

@@ -1,9 +1,8 @@
 use dp_core::rng::InsecureSeededRng;
 use dp_core::tape::Edit;
 use dp_core::{Budget, Delta, Epsilon, NeighboringRelation, Session};
-use metric_space::{BoxDomain, Frame, FramedSource, Lattice, Records, mean_cost};
-use ndarray::{Array1, Array2, Axis};
-use proptest::num::f64::ANY;
+use metric_space::{FramedSource, Records, mean_cost};
+use ndarray::Array2;
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -11,17 +10,13 @@ use rand_chacha::ChaCha8Rng;
 use super::*;
 use crate::error::{FitError, ParamsError};
 use crate::init::Init;
+use crate::testing::{frame, neighbors_of_each_kind};
 
 fn budget(epsilon: f64, delta: f64) -> Budget {
     Budget {
         epsilon: Epsilon::new(epsilon).expect("valid"),
         delta: Delta::new(delta).expect("valid"),
     }
-}
-
-fn frame(d: usize) -> Frame {
-    let domain = BoxDomain::new(vec![-1.0; d], vec![1.0; d]).expect("valid");
-    Frame::new(domain, Lattice::new(12).expect("valid"))
 }
 
 #[test]
@@ -279,41 +274,18 @@ fn a_replay_sees_votes_that_count_twice_and_moments_that_are_not_clipped() {
     }
 }
 
-/// Records with any floats, and which of them differs.
-fn neighbors() -> impl Strategy<Value = (Array2<f64>, usize, Vec<f64>)> {
-    (1_usize..12, 1_usize..4).prop_flat_map(|(n, d)| {
-        let value = prop_oneof![ANY, -1.0..1.0_f64, Just(1.0), Just(-1.0), Just(0.0)];
-        (
-            prop::collection::vec(value.clone(), n * d),
-            0..n,
-            prop::collection::vec(value, d),
-        )
-            .prop_map(move |(values, at, other)| {
-                let records = Array2::from_shape_vec((n, d), values).expect("n·d values");
-                (records, at, other)
-            })
-    })
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     /// The claim of the module: the same calls, and statistics within the declared sensitivity.
     #[test]
     fn a_neighbor_changes_no_call_and_no_statistic_by_more_than_declared(
-        (records, at, other) in neighbors(),
+        pairs in neighbors_of_each_kind(),
     ) {
-        let fewer = {
-            let kept: Vec<usize> = (0..records.nrows()).filter(|&i| i != at).collect();
-            records.select(Axis(0), &kept)
-        };
-        let mut replaced = records.clone();
-        replaced.row_mut(at).assign(&Array1::from(other));
         for params in variants(3) {
-            let edit = at as u64;
-            prop_assert!(replay(&params, NeighboringRelation::AddRemove, &records, &fewer, Edit::Removed(edit)));
-            prop_assert!(replay(&params, NeighboringRelation::AddRemove, &fewer, &records, Edit::Inserted(edit)));
-            prop_assert!(replay(&params, NeighboringRelation::ReplaceOne, &records, &replaced, Edit::Replaced(edit)));
+            for pair in &pairs {
+                prop_assert!(replay(&params, pair.relation, &pair.records, &pair.neighbor, pair.edit));
+            }
         }
     }
 }
