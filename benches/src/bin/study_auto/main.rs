@@ -6,13 +6,15 @@
 
 use std::error::Error;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
+use dp_cluster::generate::Kind;
 use dp_cluster::{
     Budget, Delta, Epsilon, FitRequest, NeighboringRelation, fit, rng::InsecureSeededRng,
 };
 use workspace_benches::generated;
-use workspace_benches::sets::Set;
+use workspace_benches::sets::{Origin, Set};
 
 /// Everything private that `auto` could pick.
 const METHODS: [&str; 6] = [
@@ -75,7 +77,11 @@ fn say(line: &str) {
 
 fn run() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::read()?;
-    let sets = generated::all(arguments.seed)?;
+    let mut sets = generated::all(arguments.seed)?;
+    // Easy enough for k-tuples.
+    let ball = Origin::Generated(Kind::GaussBall, 100_000, 32, Some(110.0));
+    let ball = Set::new(ball, 8, Path::new("."), arguments.seed)?;
+    sets.push(("ball 32/8", ball));
     say(&format!(
         "| set | width | ε | `auto` | best other | quotient | {} |",
         METHODS.join(" | ")

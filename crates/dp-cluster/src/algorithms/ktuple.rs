@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dp_core::{Budget, NeighboringRelation, Session, Value};
+use dp_core::{Budget, Loss, NeighboringRelation, Session, Value};
 use ktuple::ParamsError;
 use ktuple::averages::Axes;
 use ktuple::blocks::Sampling;
@@ -130,6 +130,22 @@ fn parameters(
     Ok(parameters)
 }
 
+/// Records of each cluster that a block needs before its solver can be expected to find it.
+const LEAST_IN_BLOCK: u64 = 4;
+
+/// Squared error of a center by the noise of the last sums, scaled units, for clusters of equal size that lie as close as
+/// [vote-refine's prediction](lloyd_dp::vote_refine::VoteRefineParams::predicted_sq_error) assumes; none where blocks are too small to answer.
+fn expected_sq_error(request: &FitRequest, plan: &Plan, n: u64, blocks: usize) -> Option<f64> {
+    let (k, d) = (request.n_clusters as f64, request.dimension() as f64);
+    let in_block = n / (blocks as u64 * request.n_clusters as u64).max(1);
+    let Loss::Zcdp(rho) = plan.events.last()?.loss else {
+        return None;
+    };
+    let radius = 0.2 * d.sqrt() / k.powf(1.0 / d) * request.relation.steps() as f64;
+    let size = n as f64 / k;
+    (in_block >= LEAST_IN_BLOCK).then(|| d * radius * radius / (2.0 * rho.get()) / (size * size))
+}
+
 impl Algorithm for KTuple {
     fn facts(&self) -> Facts {
         Facts {
@@ -163,6 +179,7 @@ impl Algorithm for KTuple {
             let advice =
                 ktuple::planner::advice(n, blocks as u64, request.n_clusters, frame.dimension());
             plan = plan.note(advice);
+            plan.expected_sq_error = expected_sq_error(request, &plan, n, blocks);
         }
         Ok(plan)
     }
