@@ -34,7 +34,7 @@ const ALTERNATIVES: [&str; 6] = [
 const GRID_COLUMNS: usize = 3;
 
 /// Signal (see [`lloyd_dp::vote_refine::Rules`]) below which a part of the budget spent on steps is lost to the grid they start from.
-const LEAST_SIGNAL: f64 = 4.0;
+const LEAST_SIGNAL: f64 = 4.35;
 
 /// A pick and its reason, in words that stand in the model.
 struct Choice {
