@@ -268,6 +268,11 @@ pub const ZOO: &[(&str, &str, Check)] = &[
         Check::Replay("gmm learners (CoinPress"),
     ),
     (
+        "gmm-halves-overlap",
+        "the second half holds all records",
+        Check::Replay("gmm on groups (halves"),
+    ),
+    (
         "vote-refine-moments-unclipped",
         "moments of records that were not clipped",
         Check::Replay("vote-refine"),

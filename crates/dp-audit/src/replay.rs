@@ -133,6 +133,10 @@ fn explain(difference: &Difference, tape: &Tape) -> ReplayError {
             position: *position,
             what: "another secret was asked for".to_owned(),
         },
+        Difference::Parts { position } => ReplayError::Differs {
+            position: *position,
+            what: "one record is in two parts that were charged as disjoint".to_owned(),
+        },
     }
 }
 

@@ -26,7 +26,9 @@ use crate::sensitivity::{ScoreWidth, Sensitivity};
 use crate::tape::{Deck, Edit, Output, ReplayReport, Statistic, Tape};
 
 mod charged;
+mod parts;
 mod secret;
+pub use parts::DisjointParts;
 pub use secret::SecretLabels;
 
 /// A selection could not be made.
@@ -55,6 +57,8 @@ pub struct Session<'rng> {
     accountant: Accountant,
     rng: &'rng mut dyn NoiseRng,
     deck: Deck,
+    /// How many groups of disjoint parts there were.
+    groups: u32,
 }
 
 impl<'rng> Session<'rng> {
@@ -64,6 +68,7 @@ impl<'rng> Session<'rng> {
             accountant: Accountant::new(budget, relation),
             rng,
             deck: Deck::Off,
+            groups: 0,
         }
     }
 

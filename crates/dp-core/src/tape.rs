@@ -145,6 +145,18 @@ pub enum Difference {
         /// Position in the list of secrets.
         position: usize,
     },
+    /// A statistic moved in a second one of parts that were charged as disjoint.
+    Parts {
+        /// Position in the list of calls.
+        position: usize,
+    },
+}
+
+/// One of several parts that were charged together as disjoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) group: u32,
+    pub(crate) number: u32,
 }
 
 /// What a replay found.
@@ -169,6 +181,10 @@ pub(crate) enum Deck {
         at: usize,
         secrets_at: usize,
         report: ReplayReport,
+        /// The part that runs.
+        part: Option<Part>,
+        /// The first part of each group in which a statistic moved.
+        moved: BTreeMap<u32, u32>,
     },
 }
 
@@ -180,6 +196,16 @@ impl Deck {
             at: 0,
             secrets_at: 0,
             report: ReplayReport::default(),
+            part: None,
+            moved: BTreeMap::new(),
+        }
+    }
+
+    /// Says which part runs from here on; returns which one did.
+    pub(crate) const fn enter(&mut self, next: Option<Part>) -> Option<Part> {
+        match self {
+            Self::Replaying { part, .. } => std::mem::replace(part, next),
+            Self::Off | Self::Recording(_) => None,
         }
     }
 
@@ -213,6 +239,8 @@ impl Deck {
                 at,
                 edit,
                 report,
+                part,
+                moved,
                 ..
             } => {
                 let position = *at;
@@ -230,6 +258,12 @@ impl Deck {
                 report.calls += 1;
                 let statistic = statistic();
                 let output = align(&call.output, &statistic, *edit);
+                if let Some(part) = part
+                    && statistic != call.statistic
+                    && *moved.entry(part.group).or_insert(part.number) != part.number
+                {
+                    report.differences.push(Difference::Parts { position });
+                }
                 compare(position, call, statistic, *edit, report);
                 output
             }

@@ -17,7 +17,9 @@
 
 use std::fmt;
 
+use dp_core::mechanism::GaussianSpend;
 use dp_core::{Event, NeighboringRelation, Session};
+use metric_space::Frame;
 use ndarray::{Array1, Array2};
 
 use crate::error::{FitError, ParamsError};
@@ -69,6 +71,49 @@ impl Sigmas {
             }
         }
         Ok(Self { least, most })
+    }
+
+    /// The bounds that matter to records on a lattice: none below a sixteenth of its step, which no record can show, and none far above the domain.
+    ///
+    /// Squares of what is left are numbers with room on either side, whatever was asked for.
+    ///
+    /// # Errors
+    ///
+    /// [`ParamsError::Range`] if the largest is below a sixteenth of the step, or the least above 2^20 (the domain's half width is 1).
+    pub(crate) fn seen_by(&self, frame: &Frame) -> Result<Self, ParamsError> {
+        let (floor, ceiling) = (frame.lattice().step() / 16.0, 1_048_576.0);
+        let mut seen = self.clone();
+        for (least, most) in seen.least.iter_mut().zip(&mut seen.most) {
+            let range = |name, got: f64| {
+                let refused = ParamsError::Range {
+                    name,
+                    low: floor,
+                    high: ceiling,
+                    got,
+                };
+                Err(refused)
+            };
+            if *least > ceiling {
+                return range("sigma_min", *least);
+            }
+            if *most < floor {
+                return range("sigma_max", *most);
+            }
+            if *least < floor {
+                *least = f64::midpoint(
+                    0.0,
+                    if *most < 2.0 * floor {
+                        *most
+                    } else {
+                        2.0 * floor
+                    },
+                );
+            }
+            // Four half widths, or twice the least.
+            let high = if *least > 2.0 { 2.0 * *least } else { 4.0 };
+            *most = if *most < high { *most } else { high };
+        }
+        Ok(seen)
     }
 
     /// The defaults: 1/1024 and 1/2 of each column's width.
@@ -151,22 +196,22 @@ pub struct Learned {
 ///
 /// # Privacy
 ///
-/// ρ-zCDP for a record more or less or for a replaced one, as the session's relation has it. All noise comes through the session.
+/// Gaussian releases that add up to the given spend, ρ-zCDP with its ρ, for a record more or less or for a replaced one, as the session's relation has it. All noise comes through the session.
 /// Total: clusters without records, of identical records, or of fewer than the noise lets see end in a public fallback, the
 /// center that was given and the largest variances, decided by noisy counts.
 pub trait GaussianLearner: fmt::Debug + Sync {
     /// The name in reports and ledgers.
     fn name(&self) -> &'static str;
 
-    /// What a run with ρ would charge.
+    /// What a run with this spend would charge.
     ///
     /// # Errors
     ///
-    /// [`ParamsError`] if ρ is too small or the learner is for another number of columns.
+    /// [`ParamsError`] if the spend is too small or the learner is for another number of columns.
     fn plan(
         &self,
         dimension: usize,
-        rho: f64,
+        spend: GaussianSpend,
         relation: NeighboringRelation,
     ) -> Result<Vec<Event>, ParamsError>;
 
@@ -179,9 +224,14 @@ pub trait GaussianLearner: fmt::Debug + Sync {
         &self,
         passes: &dyn ClusterPasses,
         prior: &Prior,
-        rho: f64,
+        spend: GaussianSpend,
         session: &mut Session<'_>,
     ) -> Result<Learned, FitError>;
+}
+
+/// Parts of a spend, none of which may be nothing.
+fn divided(spend: GaussianSpend, shares: &[f64]) -> Result<Vec<GaussianSpend>, ParamsError> {
+    spend.split(shares).map_err(|_| ParamsError::BudgetTooSmall)
 }
 
 /// g(d, β): a d-dimensional standard normal is longer with probability at most β (Laurent, Massart 2000).

@@ -29,4 +29,4 @@ pub mod spd;
 pub use em::{Em, EmParams};
 pub use error::{FitError, MixtureError, ParamsError};
 pub use mixture::{CovarianceKind, GaussianMixture};
-pub use private::{GmmOutcome, PrivateGmm, PrivateGmmParams};
+pub use private::{GmmOutcome, PrivateGmm, PrivateGmmParams, Split};

@@ -115,6 +115,23 @@ impl Blocks {
         session: &mut Session<'_>,
     ) -> Result<Self, SourceError> {
         let labels = session.secret_labels("blocks", n_blocks.max(1) as u64);
+        Self::labeled(source, n_blocks, labels)
+    }
+
+    /// Deals the records whose label is below `n_blocks` into blocks of that number, and leaves out the others: at most one block per record.
+    ///
+    /// # Errors
+    ///
+    /// [`SourceError`] if the records cannot be read.
+    ///
+    /// # Complexity
+    ///
+    /// As [`disjoint`](Self::disjoint).
+    pub fn labeled<S: LatticeSource>(
+        source: &S,
+        n_blocks: usize,
+        labels: SecretLabels,
+    ) -> Result<Self, SourceError> {
         // Piece by piece, without copies in between: the records once here and once in their blocks, never more.
         let pieces = source.fold(
             Vec::new,
@@ -128,7 +145,9 @@ impl Blocks {
         let d = source.frame().dimension();
         let mut sizes = vec![0; n_blocks.max(1)];
         for &label in pieces.iter().flat_map(|(of_rows, _)| of_rows) {
-            sizes[label as usize] += 1;
+            if let Some(size) = sizes.get_mut(label as usize) {
+                *size += 1;
+            }
         }
         let mut rows: Vec<Vec<f32>> = sizes
             .into_iter()
@@ -136,7 +155,9 @@ impl Blocks {
             .collect();
         for (of_rows, values) in pieces {
             for (label, row) in of_rows.into_iter().zip(values.chunks_exact(d)) {
-                rows[label as usize].extend_from_slice(row);
+                if let Some(rows) = rows.get_mut(label as usize) {
+                    rows.extend_from_slice(row);
+                }
             }
         }
         Ok(Self {

@@ -150,6 +150,19 @@ fn block_size(n_blocks: u64, shape: TupleShape, ratio: f64, assumption: Assumpti
 /// One line for a plan with a public number of records: how large blocks would be and what separation they can tell.
 #[must_use]
 pub fn advice(n_records: u64, n_blocks: u64, n_clusters: usize, dimension: usize) -> String {
+    let ratio = FriendlyCore::default().match_ratio();
+    advice_at(ratio, n_records, n_blocks, n_clusters, dimension)
+}
+
+/// [`advice`] for another match ratio than the default.
+#[must_use]
+pub fn advice_at(
+    match_ratio: f64,
+    n_records: u64,
+    n_blocks: u64,
+    n_clusters: usize,
+    dimension: usize,
+) -> String {
     let size = n_records / n_blocks.max(1);
     let members = size as f64 / n_clusters.max(1) as f64;
     if members < 4.0 {
@@ -158,10 +171,9 @@ pub fn advice(n_records: u64, n_blocks: u64, n_clusters: usize, dimension: usize
             "not feasible: blocks of {size} records cannot show {n_clusters} clusters; {n_blocks} blocks need n >= {needed}"
         );
     }
-    let ratio = FriendlyCore::default().match_ratio();
     let spread =
         (libm::sqrt(dimension as f64) + 4.0) * core::f64::consts::SQRT_2 / libm::sqrt(members);
-    let separation = spread / (ratio * (1.0 - 2.0 * ratio));
+    let separation = spread / (match_ratio * (1.0 - 2.0 * match_ratio));
     format!(
         "{n_blocks} blocks of about {size} records: clusters of equal size are agreed on if their centers are at least {separation:.0} \
          standard deviations apart"

@@ -6,7 +6,7 @@ use gmm::learner::{
     ClipAndNoise, CoinPress, CoinPressParams, GaussianLearner, KarwaVadhan, Passes, Prior, Sigmas,
     Start, Target,
 };
-use gmm::{PrivateGmmParams, private::LearnerChoice};
+use gmm::{PrivateGmmParams, Split, private::LearnerChoice};
 use metric_space::FramedSource;
 use ndarray::Array2;
 use rand::{Rng, SeedableRng};
@@ -22,7 +22,8 @@ pub(super) fn subjects() -> Vec<Subject> {
     };
     let mut subjects = Vec::new();
     for relation in NeighboringRelation::ALL {
-        subjects.push(whole(relation));
+        subjects.push(whole(relation, Split::Budget));
+        subjects.push(whole(relation, Split::Halves));
     }
     for columns in [1, 2] {
         subjects.extend(learner(
@@ -45,6 +46,14 @@ pub(super) fn subjects() -> Vec<Subject> {
             columns,
             press(Start::Radii, Target::Covariance),
         ));
+        let known = CoinPressParams::default()
+            .start(Start::Within(0.5))
+            .public_count(Some(5));
+        subjects.extend(learner(
+            "CoinPress, radius and size public",
+            columns,
+            known.check().expect("valid parameters"),
+        ));
         subjects.extend(learner("clip and noise", columns, ClipAndNoise));
     }
     subjects.extend(learner("Karwa-Vadhan", 1, KarwaVadhan));
@@ -59,7 +68,7 @@ fn learner(
 ) -> Vec<Subject> {
     let subject = |promise: Promise| {
         let frame = frame(columns, 12);
-        let rho = promise.budget.rho().expect("there is a delta").get();
+        let spend = promise.budget.gaussian().expect("there is a delta");
         let run = move |rows: &Array2<f64>, session: &mut Session<'_>| {
             let prior = Prior {
                 centers: Array2::from_shape_fn((2, columns), |(i, _)| i as f64 - 0.4),
@@ -67,7 +76,7 @@ fn learner(
             };
             let source = FramedSource::new(rows, &frame);
             learner
-                .learn(&Passes::new(&source), &prior, rho, session)
+                .learn(&Passes::new(&source), &prior, spend, session)
                 .map(drop)
                 .map_err(|error| error.to_string())
         };
@@ -78,19 +87,25 @@ fn learner(
 }
 
 /// The whole algorithm: the rows of the table and two groups of records that are easy to find.
-fn whole(relation: NeighboringRelation) -> Subject {
+fn whole(relation: NeighboringRelation, split: Split) -> Subject {
     let promise = Promise {
         budget: budget(40.0, 1e-3),
         relation,
     };
     let gmm = PrivateGmmParams::new(2, promise.budget)
         .learner(LearnerChoice::default())
+        .split(split)
         .check()
         .expect("valid parameters");
     let frame = frame(2, 20);
     let n_blocks = gmm.n_blocks(&frame).expect("enough budget");
     let mut rng = ChaCha8Rng::seed_from_u64(23);
-    let easy = Array2::from_shape_fn((12 * n_blocks, 2), |(i, _)| {
+    // With halves every second record goes to a block.
+    let per_block = match split {
+        Split::Budget => 12,
+        Split::Halves => 24,
+    };
+    let easy = Array2::from_shape_fn((per_block * n_blocks, 2), |(i, _)| {
         let place = if i % 2 == 0 { -0.6 } else { 0.6 };
         place + rng.random_range(-0.01..0.01)
     });
@@ -102,10 +117,17 @@ fn whole(relation: NeighboringRelation) -> Subject {
             .map(drop)
             .map_err(|error| error.to_string())
     };
-    let settings = format!("PrivatekGMM, {n_blocks} blocks");
+    let (name, least_share) = match split {
+        Split::Budget => ("PrivatekGMM", 0.499),
+        Split::Halves => ("halves", 0.999),
+    };
+    let settings = format!("{name}, {n_blocks} blocks");
     Subject::new("gmm on groups", settings, promise, 2, run)
         .most_rows(6)
         .cost(800)
-        .least_share(0.499, "where the answer is ⊥ the learner is not paid for")
+        .least_share(
+            least_share,
+            "where the answer is ⊥ the learner is not paid for, unless halves were",
+        )
         .theorem(super::tuples::probabilities)
 }

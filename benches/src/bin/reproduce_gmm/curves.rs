@@ -35,10 +35,16 @@ fn naive(
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     let runs: u64 = option(arguments, "--runs").unwrap_or(20);
     let most: usize = option(arguments, "--most").unwrap_or(200_000);
+    let (only_k, only_d) = (option(arguments, "--k"), option(arguments, "--d"));
     say("| k, d | n | TV private | refused | TV EM | TV naive | ratio |");
     say("|---|---|---|---|---|---|---|");
     for (k, d) in [(2, 1), (2, 4), (4, 8), (8, 16)] {
-        for n in [20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000] {
+        if only_k.is_some_and(|only: usize| only != k)
+            || only_d.is_some_and(|only: usize| only != d)
+        {
+            continue;
+        }
+        for n in [10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000] {
             if n > most {
                 continue;
             }

@@ -12,7 +12,7 @@ const K: usize = 8;
 const D: usize = 4;
 const N: usize = 100_000;
 
-fn truth(seed: u64) -> Result<Truth, Failure> {
+pub(crate) fn truth(seed: u64) -> Result<Truth, Failure> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let means = loop {
         let mut means = Array2::zeros((K, D));
@@ -67,6 +67,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
         }
         let likelihood = truth.mixture.score(records.view()) - found.score(records.view());
         raise(&mut errors, [0.0, 0.0, 0.0, likelihood.abs()]);
+        if arguments.iter().any(|word| word == "--each") {
+            let nearest = nearest(truth.mixture.means());
+            say(&format!(
+                "seed {seed}: nearest means {nearest:.1} apart, errors {errors:.4?}"
+            ));
+        }
         raise(&mut worst, errors);
     }
     say(&format!(
@@ -84,6 +90,19 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
         say(&format!("| {what} | {value:.4} | bar {bar} |"));
     }
     Ok(())
+}
+
+/// The least distance between two means.
+fn nearest(means: &Array2<f64>) -> f64 {
+    let mut least = f64::INFINITY;
+    for i in 0..K {
+        for j in 0..i {
+            let difference = &means.row(i) - &means.row(j);
+            let distance = difference.dot(&difference).sqrt();
+            least = if distance < least { distance } else { least };
+        }
+    }
+    least
 }
 
 fn raise(most: &mut [f64; 4], values: [f64; 4]) {

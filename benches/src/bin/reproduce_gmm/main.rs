@@ -1,8 +1,9 @@
 //! `cargo xtask reproduce gmm PART …`: private mixtures against their own truth, beside what is known without privacy.
 //!
-//! * `curves [--runs R] [--most N]`: total variation against n, beside EM without privacy and EM on noisy records;
+//! * `curves [--runs R] [--most N] [--k K] [--d D]`: total variation against n, beside EM without privacy and EM on noisy records;
 //! * `eight [--runs R]`: eight unit Gaussians in a ball: means, variances, weights, likelihood;
 //! * `separations [--runs R]`: how close together components may be at n = 100,000;
+//! * `rules [--runs R] [--k K] [--d D] [--sizes N,…] [--split S] [--shares A,…] [--ratios G,…] [--separation H]`: what shares and blocks were chosen on;
 //! * `press [--runs R]`: CoinPress alone, beside the authors' algorithm in floats with the number of records public;
 //! * `speed [--records N]`: one fit against the clock and its peak of memory;
 //! * `em [--peer 'PYTHON SCRIPT']`: an iteration of EM against the clock, beside a peer in the same run.
@@ -15,6 +16,7 @@ mod curves;
 mod eight;
 mod em;
 mod press;
+mod rules;
 mod truth;
 
 use std::process::ExitCode;
@@ -39,8 +41,9 @@ fn main() -> ExitCode {
         Some("separations") => curves::separations(&arguments),
         Some("press") => press::run(&arguments),
         Some("speed") => em::speed(&arguments),
+        Some("rules") => rules::run(&arguments),
         Some("em") => em::run(&arguments),
-        _ => Err("usage: reproduce gmm curves|eight|separations|press|speed|em".into()),
+        _ => Err("usage: reproduce gmm curves|eight|separations|rules|press|speed|em".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -86,30 +86,51 @@ fn random_covariance(d: usize, rng: &mut ChaCha8Rng) -> Array2<f64> {
     covariance
 }
 
-/// A private fit in original units, or none if it was refused.
+/// What a private fit gave: public numbers, and a mixture in original units, or none if it was refused.
+pub(crate) struct Fit {
+    pub(crate) share: f64,
+    pub(crate) n_blocks: usize,
+    pub(crate) mixture: Option<GaussianMixture>,
+}
+
+/// A fit with the defaults, the number of records known.
 pub(crate) fn private(
     truth: &Truth,
     records: &Array2<f64>,
     seed: u64,
 ) -> Result<Option<GaussianMixture>, Failure> {
-    let (k, d) = truth.mixture.means().dim();
-    let budget = budget()?;
-    let gmm = PrivateGmmParams::new(k, budget)
-        .n_hint(Some(records.nrows() as u64))
-        .check()?;
+    let k = truth.mixture.n_components();
+    let params = PrivateGmmParams::new(k, budget()?).n_hint(Some(records.nrows() as u64));
+    Ok(fit_with(params, truth, records, seed)?.mixture)
+}
+
+/// A fit with these parameters.
+pub(crate) fn fit_with(
+    params: PrivateGmmParams,
+    truth: &Truth,
+    records: &Array2<f64>,
+    seed: u64,
+) -> Result<Fit, Failure> {
+    let d = truth.mixture.dimension();
     let domain = BoxDomain::new(vec![-truth.bound; d], vec![truth.bound; d])?;
     let frame = Frame::new(domain, Lattice::default());
+    let gmm = params.check()?;
     let mut noise = InsecureSeededRng::new(seed);
     let mut public = ChaCha8Rng::seed_from_u64(seed);
-    let mut session = Session::new(budget, NeighboringRelation::AddRemove, &mut noise);
+    let mut session = Session::new(budget()?, NeighboringRelation::AddRemove, &mut noise);
     let source = FramedSource::new(records, &frame);
-    Ok(match gmm.fit(&source, &mut session, &mut public)? {
+    let mixture = match gmm.fit(&source, &mut session, &mut public)? {
         GmmOutcome::Refused(_) => None,
         GmmOutcome::Released { mixture, .. } => Some(GaussianMixture::new(
             mixture.weights().clone(),
             mixture.means() * truth.bound,
             mixture.covariances() * (truth.bound * truth.bound),
         )?),
+    };
+    Ok(Fit {
+        share: gmm.tuple_share(&frame)?,
+        n_blocks: gmm.n_blocks(&frame)?,
+        mixture,
     })
 }
 

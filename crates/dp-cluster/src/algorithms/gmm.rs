@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use dp_core::{NeighboringRelation, Session, Value};
 use gmm::learner::Sigmas;
 use gmm::{GaussianMixture, GmmOutcome, PrivateGmm, PrivateGmmParams};
+use ktuple::means::Aggregator;
 use metric_space::{Frame, FramedSource, RecordSource};
 use rand::RngCore;
 
 use super::failure::{failed, refusal, refused};
-use super::ktuple::aggregator;
+use super::ktuple::{AggregatorChoice, aggregator};
 use crate::algorithm::{Algorithm, DeltaNeed, Facts, FitError, Outcome};
 use crate::plan::Plan;
 use crate::request::{FitRequest, RequestError};
@@ -62,8 +63,12 @@ fn check(request: &FitRequest) -> Result<PrivateGmm, RequestError> {
     let sigmas = Sigmas::new(scaled(0), scaled(1)).map_err(refused(NAME))?;
     let choice = options.aggregator.unwrap_or_default();
     let scale_min = 2.0 * LEAST_SHARE;
-    let aggregator =
-        aggregator(choice, request.n_clusters, budget, scale_min).map_err(refused(NAME))?;
+    let aggregator = match choice {
+        AggregatorChoice::FriendlyCore => gmm::private::default_aggregator(),
+        AggregatorChoice::Averages | AggregatorChoice::NoisyCenters => {
+            aggregator(choice, request.n_clusters, budget, scale_min).map_err(refused(NAME))?
+        }
+    };
     PrivateGmmParams::new(request.n_clusters, budget)
         .kind(options.covariance.unwrap_or_default())
         .sigmas(Some(sigmas))
@@ -83,6 +88,7 @@ fn parameters(
     let frame = request.frame()?;
     let params = checked.params();
     let blocks = checked.n_blocks(&frame).map_err(refused(NAME))?;
+    let share = checked.tuple_share(&frame).map_err(refused(NAME))?;
     let bounds = bounds(request);
     let column = |at: usize| Value::List(bounds.iter().map(|pair| pair[at].into()).collect());
     Ok(BTreeMap::from([
@@ -91,6 +97,8 @@ fn parameters(
         ("sigma_max".into(), column(1)),
         ("aggregator".into(), params.tuple_aggregator().name().into()),
         ("blocks".into(), (blocks as u64).into()),
+        ("split".into(), params.stages_divide().name().into()),
+        ("tuple_share".into(), share.into()),
         ("labeler".into(), params.labeler_name().into()),
         ("learner".into(), params.learner_name().into()),
         ("lattice_bits".into(), frame.lattice().bits().into()),
@@ -123,7 +131,12 @@ fn original_covariances(mixture: &GaussianMixture, request: &FitRequest) -> Vec<
 fn advice(request: &FitRequest, checked: &PrivateGmm, frame: &Frame) -> Option<String> {
     let blocks = checked.n_blocks(frame).ok()? as u64;
     let n = request.n_hint?;
-    Some(ktuple::planner::advice(
+    let ratio = match checked.params().tuple_aggregator() {
+        Aggregator::FriendlyCore(core) => core.match_ratio(),
+        Aggregator::Paper2021(_) => return None,
+    };
+    Some(ktuple::planner::advice_at(
+        ratio,
         n,
         blocks,
         request.n_clusters,

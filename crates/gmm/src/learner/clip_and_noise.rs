@@ -1,5 +1,6 @@
 //! The baseline: everything at once, clipped to the domain.
 
+use dp_core::mechanism::GaussianSpend;
 use dp_core::{Event, NeighboringRelation, Session};
 
 use super::coin_press::{f64_min, finish, reach, run_round};
@@ -16,11 +17,11 @@ pub struct ClipAndNoise;
 impl ClipAndNoise {
     fn round(
         dimension: usize,
-        rho: f64,
+        spend: GaussianSpend,
         relation: NeighboringRelation,
     ) -> Result<Round, ParamsError> {
         let shares = RoundShares::balanced(dimension, normal_length(dimension, 0.1));
-        Round::new(rho, shares, relation)
+        Round::new(spend, shares, None, relation)
     }
 }
 
@@ -32,21 +33,21 @@ impl GaussianLearner for ClipAndNoise {
     fn plan(
         &self,
         dimension: usize,
-        rho: f64,
+        spend: GaussianSpend,
         relation: NeighboringRelation,
     ) -> Result<Vec<Event>, ParamsError> {
-        Ok(Self::round(dimension, rho, relation)?.events())
+        Ok(Self::round(dimension, spend, relation)?.events())
     }
 
     fn learn(
         &self,
         passes: &dyn ClusterPasses,
         prior: &Prior,
-        rho: f64,
+        spend: GaussianSpend,
         session: &mut Session<'_>,
     ) -> Result<Learned, FitError> {
         let frame = passes.frame();
-        let round = Self::round(frame.dimension(), rho, session.relation())?;
+        let round = Self::round(frame.dimension(), spend, session.relation())?;
         let most = prior.sigmas.most();
         let least_of_most = most.iter().copied().fold(f64::INFINITY, f64_min);
         let centers = prior.centers.outer_iter();

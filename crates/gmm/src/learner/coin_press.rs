@@ -1,5 +1,6 @@
 //! CoinPress for sums: clip, estimate, whiten, again.
 
+use dp_core::mechanism::GaussianSpend;
 use dp_core::{Event, NeighboringRelation, Session};
 use metric_space::Frame;
 use ndarray::{Array1, Array2, Axis};
@@ -11,17 +12,20 @@ use super::round::{Round, RoundShares};
 use super::{GaussianLearner, Learned, Prior, normal_length};
 use crate::error::{FitError, ParamsError};
 
-/// Share of ρ for the histogram of radii.
-const RADII_SHARE: f64 = 0.1;
+/// Shares of ρ before the rounds: radii around the given center, sums within them, radii around the mean that these give.
+const START_SHARES: [f64; 3] = [0.03, 0.06, 0.03];
 
 /// Where the first clip comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Start {
-    /// A noisy histogram of distances to the center, for a tenth of ρ: one release instead of one round per factor of four or so.
+    /// Noisy histograms of distances, for an eighth of ρ with the mean between: to the center; then, once the mean is found within that, to the mean. They save
+    /// the rounds that come down to the scale of the cluster by a factor of a few each.
     #[default]
     Radii,
-    /// The public bounds alone, as published.
+    /// The public bounds alone: the mean may be anywhere in the domain.
     Public,
+    /// As published, with public R: the mean is within this distance (scaled units) of the center.
+    Within(f64),
 }
 
 /// What is learned.
@@ -43,23 +47,31 @@ pub struct CoinPressParams {
     n_rounds: usize,
     start: Start,
     target: Target,
+    public_count: Option<u64>,
 }
 
 impl Default for CoinPressParams {
     fn default() -> Self {
         Self {
-            n_rounds: 3,
+            n_rounds: 2,
             start: Start::Radii,
             target: Target::Both,
+            public_count: None,
         }
     }
 }
 
 impl CoinPressParams {
-    /// Sets the number of rounds, 1 to 16 (default 3).
+    /// Sets the number of rounds, 1 to 16 (default 2).
     pub const fn n_rounds(mut self, n_rounds: usize) -> Self {
         self.n_rounds = n_rounds;
         self
+    }
+
+    /// The number of rounds.
+    #[must_use]
+    pub const fn rounds(&self) -> usize {
+        self.n_rounds
     }
 
     /// Sets where the first clip comes from.
@@ -74,12 +86,32 @@ impl CoinPressParams {
         self
     }
 
+    /// Sets the number of records in each cluster as publicly known (default: released with noise): for one cluster whose size is public, as
+    /// the authors have it. A wrong number costs accuracy, not privacy.
+    pub const fn public_count(mut self, count: Option<u64>) -> Self {
+        self.public_count = count;
+        self
+    }
+
     /// Checks every field once.
     ///
     /// # Errors
     ///
-    /// [`ParamsError::Range`] for a number of rounds out of range.
+    /// [`ParamsError`] for a number of rounds, a radius or a count that is out of range.
     pub fn check(self) -> Result<CoinPress, ParamsError> {
+        if let Start::Within(got) = self.start
+            && !(got > 0.0 && got.is_finite())
+        {
+            return Err(ParamsError::NotPositive {
+                name: "radius",
+                got,
+            });
+        }
+        if self.public_count == Some(0) {
+            return Err(ParamsError::Zero {
+                name: "public_count",
+            });
+        }
         if !(1..=16).contains(&self.n_rounds) {
             return Err(ParamsError::Range {
                 name: "n_rounds",
@@ -109,43 +141,80 @@ pub struct CoinPress {
 }
 
 struct Noise {
-    radii: Option<RadiiRelease>,
+    approach: Option<Approach>,
     rounds: Vec<Round>,
+}
+
+/// The way from a rough center to a mean and a scale.
+struct Approach {
+    radii: RadiiRelease,
+    /// A mean, and radii around it; none where the mean is known to be the center.
+    nearer: Option<(Round, RadiiRelease)>,
+}
+
+impl Approach {
+    fn events(&self) -> Vec<Event> {
+        let mut events = vec![self.radii.event()];
+        if let Some((sums, radii)) = &self.nearer {
+            events.extend(sums.events());
+            events.push(radii.event());
+        }
+        events
+    }
 }
 
 impl CoinPress {
     fn noise(
         &self,
         dimension: usize,
-        rho: f64,
+        spend: GaussianSpend,
         relation: NeighboringRelation,
     ) -> Result<Noise, ParamsError> {
         let CoinPressParams {
             n_rounds,
             start,
             target,
+            public_count,
         } = self.params;
-        let (for_radii, for_rounds) = match start {
-            Start::Radii => {
-                let parts = dp_core::rounding::split(rho, &[RADII_SHARE, 1.0 - RADII_SHARE]);
-                (Some(parts[0]), parts[1])
-            }
-            Start::Public => (None, rho),
+        let public_count = public_count.map(|count| count as f64);
+        // Small samples are what it is for: a count that is lost in noise would lose the round.
+        let mean_only = RoundShares {
+            counts: 0.06,
+            sums: 0.94,
+            products: 0.0,
         };
         let balanced = RoundShares::balanced(dimension, normal_length(dimension, 0.1));
         let shares = match target {
             Target::Both => balanced,
-            // Small samples are what it is for: a count that is lost in noise would lose the round.
-            Target::Mean => RoundShares {
-                counts: 0.06,
-                sums: 0.94,
-                products: 0.0,
-            },
+            Target::Mean => mean_only,
             Target::Covariance => RoundShares {
                 sums: 0.0,
                 products: 1.0 - balanced.counts,
                 ..balanced
             },
+        };
+        let [first, sums, second] = START_SHARES;
+        let (approach, for_rounds) = match (start, target) {
+            (Start::Public | Start::Within(_), _) => (None, spend),
+            (Start::Radii, Target::Covariance) => {
+                let parts = super::divided(spend, &[2.0 * first, 1.0 - 2.0 * first])?;
+                let radii = RadiiRelease::new(parts[0], relation)?;
+                let approach = Approach {
+                    radii,
+                    nearer: None,
+                };
+                (Some(approach), parts[1])
+            }
+            (Start::Radii, Target::Both | Target::Mean) => {
+                let rest = 1.0 - first - sums - second;
+                let parts = super::divided(spend, &[first, sums, second, rest])?;
+                let sums = Round::new(parts[1], mean_only, public_count, relation)?;
+                let approach = Approach {
+                    radii: RadiiRelease::new(parts[0], relation)?,
+                    nearer: Some((sums, RadiiRelease::new(parts[2], relation)?)),
+                };
+                (Some(approach), parts[3])
+            }
         };
         let weights: Vec<f64> = (1..=n_rounds)
             .map(|round| {
@@ -157,43 +226,67 @@ impl CoinPress {
             })
             .collect();
         Ok(Noise {
-            radii: for_radii
-                .map(|rho| RadiiRelease::new(rho, relation))
-                .transpose()?,
-            rounds: dp_core::rounding::split(for_rounds, &weights)
+            approach,
+            rounds: super::divided(for_rounds, &weights)?
                 .into_iter()
-                .map(|rho| Round::new(rho, shares, relation))
+                .map(|spend| Round::new(spend, shares, public_count, relation))
                 .collect::<Result<_, _>>()?,
         })
     }
 
     /// First beliefs.
     fn start(
+        &self,
         noise: &Noise,
         passes: &dyn ClusterPasses,
         prior: &Prior,
         session: &mut Session<'_>,
     ) -> Result<Vec<Progress>, FitError> {
         let d = passes.frame().dimension();
-        let diameter = passes.frame().domain().diameter_scaled();
         let centers = prior.centers.outer_iter().map(|center| center.to_owned());
-        let length = normal_length(d, 0.1);
         let least = |bounds: &[f64]| bounds.iter().copied().fold(f64::INFINITY, f64_min);
-        let Some(release) = &noise.radii else {
+        let Some(approach) = &noise.approach else {
             let most = prior.sigmas.most();
             let begin = |center: Array1<f64>| {
-                let offset = reach(&center) / least(most);
-                Progress::new(center, most, offset)
+                let distance = match self.params.start {
+                    Start::Within(radius) => radius,
+                    Start::Public | Start::Radii => reach(&center),
+                };
+                Progress::new(center, most, distance / least(most))
             };
             return Ok(centers.map(begin).collect());
         };
+        let diameter = passes.frame().domain().diameter_scaled();
         let radii = Radii::new(least(prior.sigmas.least()), diameter);
-        let scales = release.run(passes, &prior.centers, &radii, session)?;
         // Clipping starts at the radius, wherever the mean is in it.
-        let begin = |(center, scale): (Array1<f64>, Scale)| {
+        let begin = |center: Array1<f64>, scale: &Scale, beyond: f64| {
+            let length = normal_length(d, beyond);
             Progress::new(center, &vec![scale.radius / length; d], 0.0)
         };
-        Ok(centers.zip(scales).map(begin).collect())
+        let scales = approach
+            .radii
+            .run(passes, &prior.centers, &radii, session)?;
+        let Some((sums, release)) = &approach.nearer else {
+            let pairs = centers.zip(&scales);
+            return Ok(pairs
+                .map(|(center, scale)| begin(center, scale, 0.1))
+                .collect());
+        };
+        let pairs = centers.zip(&scales);
+        let mut clusters: Vec<Progress> = pairs
+            .map(|(center, scale)| begin(center, scale, sums.clip_beyond()))
+            .collect();
+        run_round(sums, passes, &mut clusters, session)?;
+        let mut means = prior.centers.clone();
+        for (mut mean, cluster) in means.outer_iter_mut().zip(&clusters) {
+            mean.assign(&cluster.center);
+        }
+        let scales = release.run(passes, &means, &radii, session)?;
+        let beyond = noise.rounds.first().map_or(0.1, Round::clip_beyond);
+        let nearer = clusters.into_iter().zip(&scales);
+        Ok(nearer
+            .map(|(cluster, scale)| begin(cluster.center, scale, beyond))
+            .collect())
     }
 }
 
@@ -205,11 +298,14 @@ impl GaussianLearner for CoinPress {
     fn plan(
         &self,
         dimension: usize,
-        rho: f64,
+        spend: GaussianSpend,
         relation: NeighboringRelation,
     ) -> Result<Vec<Event>, ParamsError> {
-        let noise = self.noise(dimension, rho, relation)?;
-        let mut events: Vec<Event> = noise.radii.iter().map(RadiiRelease::event).collect();
+        let noise = self.noise(dimension, spend, relation)?;
+        let mut events = noise
+            .approach
+            .as_ref()
+            .map_or_else(Vec::new, Approach::events);
         events.extend(noise.rounds.iter().flat_map(Round::events));
         Ok(events)
     }
@@ -218,12 +314,12 @@ impl GaussianLearner for CoinPress {
         &self,
         passes: &dyn ClusterPasses,
         prior: &Prior,
-        rho: f64,
+        spend: GaussianSpend,
         session: &mut Session<'_>,
     ) -> Result<Learned, FitError> {
         let d = passes.frame().dimension();
-        let noise = self.noise(d, rho, session.relation())?;
-        let mut clusters = Self::start(&noise, passes, prior, session)?;
+        let noise = self.noise(d, spend, session.relation())?;
+        let mut clusters = self.start(&noise, passes, prior, session)?;
         if self.params.target == Target::Covariance {
             clusters.iter_mut().for_each(Progress::trust_center);
         }

@@ -1,7 +1,7 @@
 //! Karwa and Vadhan's learner for one column: scale and place by histograms, then clipped moments.
 
-use dp_core::mechanism::AdditiveMechanism;
-use dp_core::{Confidential, Event, NeighboringRelation, Rho, Session};
+use dp_core::mechanism::{AdditiveMechanism, GaussianSpend};
+use dp_core::{Confidential, Event, NeighboringRelation, Session};
 use ndarray::Array1;
 
 use super::coin_press::{finish, run_round};
@@ -41,7 +41,7 @@ struct Noise {
 impl KarwaVadhan {
     fn noise(
         dimension: usize,
-        rho: f64,
+        spend: GaussianSpend,
         relation: NeighboringRelation,
     ) -> Result<Noise, ParamsError> {
         if dimension != 1 {
@@ -50,16 +50,15 @@ impl KarwaVadhan {
                 got: dimension,
             });
         }
-        let parts = dp_core::rounding::split(rho, &SHARES);
+        let parts = super::divided(spend, &SHARES)?;
         let moved = Moved::Counts
             .sensitivity(relation)
             .map_err(|_| ParamsError::BudgetTooSmall)?;
-        let rho = Rho::new(parts[1]).map_err(|_| ParamsError::BudgetTooSmall)?;
         let shares = RoundShares::balanced(1, super::normal_length(1, 0.1));
         Ok(Noise {
             radii: RadiiRelease::new(parts[0], relation)?,
-            places: AdditiveMechanism::gaussian(moved, rho)?,
-            round: Round::new(parts[2], shares, relation)?,
+            places: AdditiveMechanism::gaussian(moved, parts[1])?,
+            round: Round::new(parts[2], shares, None, relation)?,
             relation,
         })
     }
@@ -73,10 +72,10 @@ impl GaussianLearner for KarwaVadhan {
     fn plan(
         &self,
         dimension: usize,
-        rho: f64,
+        spend: GaussianSpend,
         relation: NeighboringRelation,
     ) -> Result<Vec<Event>, ParamsError> {
-        let noise = Self::noise(dimension, rho, relation)?;
+        let noise = Self::noise(dimension, spend, relation)?;
         let mut events = vec![
             noise.radii.event(),
             noise.places.event(noise.relation, PURPOSE),
@@ -89,11 +88,11 @@ impl GaussianLearner for KarwaVadhan {
         &self,
         passes: &dyn ClusterPasses,
         prior: &Prior,
-        rho: f64,
+        spend: GaussianSpend,
         session: &mut Session<'_>,
     ) -> Result<Learned, FitError> {
         let frame = passes.frame();
-        let noise = Self::noise(frame.dimension(), rho, session.relation())?;
+        let noise = Self::noise(frame.dimension(), spend, session.relation())?;
         let least = prior.sigmas.least()[0];
         let radii = Radii::new(least, frame.domain().diameter_scaled());
         let scales = noise.radii.run(passes, &prior.centers, &radii, session)?;

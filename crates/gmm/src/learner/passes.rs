@@ -14,6 +14,7 @@
 
 use dp_core::NeighboringRelation;
 use dp_core::sensitivity::{L2Sensitivity, SensitivityError};
+use dp_core::session::SecretLabels;
 use metric_space::nearest::PackedCenters;
 use metric_space::{Frame, LatticeBlock, LatticeSource, SourceError};
 use ndarray::{Array1, Array2, ArrayView2};
@@ -128,20 +129,42 @@ pub trait ClusterPasses {
     fn moments(&self, views: &[View]) -> Result<ClusterMoments, SourceError>;
 }
 
-/// Passes over a source.
+/// Passes over a source, or over those of its records that have certain secret labels.
 #[derive(Debug)]
-pub struct Passes<'a, S>(&'a S);
+pub struct Passes<'a, S> {
+    source: &'a S,
+    part: Option<Part>,
+}
 
 impl<'a, S: LatticeSource> Passes<'a, S> {
     /// Passes over `source`.
     pub const fn new(source: &'a S) -> Self {
-        Self(source)
+        Self { source, part: None }
     }
+
+    /// Passes over the records of `source` whose label is at least `first`.
+    ///
+    /// # Privacy
+    ///
+    /// A label is a record's own, so a record takes part or does not, whatever the others are.
+    pub const fn labeled(source: &'a S, labels: SecretLabels, first: u64) -> Self {
+        Self {
+            source,
+            part: Some(Part { labels, first }),
+        }
+    }
+}
+
+/// Which records take part, by secret labels.
+#[derive(Debug)]
+struct Part {
+    labels: SecretLabels,
+    first: u64,
 }
 
 impl<S: LatticeSource> ClusterPasses for Passes<'_, S> {
     fn frame(&self) -> &Frame {
-        self.0.frame()
+        self.source.frame()
     }
 
     fn cells(
@@ -153,13 +176,19 @@ impl<S: LatticeSource> ClusterPasses for Passes<'_, S> {
         let Some(packed) = pack(self.frame(), views) else {
             return Ok(vec![0; views.len() * cells]);
         };
-        self.0.fold(
+        self.source.fold(
             || vec![0_i64; views.len() * cells],
             |counts, block| {
-                for_each(&packed, views, block, |label, difference| {
-                    let at = cell(label, difference).min(cells - 1);
-                    counts[label * cells + at] += 1;
-                });
+                for_each(
+                    &packed,
+                    views,
+                    block,
+                    self.part.as_ref(),
+                    |label, difference| {
+                        let at = cell(label, difference).min(cells - 1);
+                        counts[label * cells + at] += 1;
+                    },
+                );
             },
             |total, part| {
                 total
@@ -176,14 +205,20 @@ impl<S: LatticeSource> ClusterPasses for Passes<'_, S> {
             return Ok(ClusterMoments::new(k, d));
         };
         let columns: Vec<Vec<f64>> = views.iter().map(columns_in_units).collect();
-        let (moments, ..) = self.0.fold(
+        let (moments, ..) = self.source.fold(
             || (ClusterMoments::new(k, d), vec![0.0; d], vec![0; d]),
             |(moments, white, units), block| {
-                for_each(&packed, views, block, |label, difference| {
-                    whiten(&columns[label], difference, white);
-                    clip(white, units);
-                    add(moments, label, units);
-                });
+                for_each(
+                    &packed,
+                    views,
+                    block,
+                    self.part.as_ref(),
+                    |label, difference| {
+                        whiten(&columns[label], difference, white);
+                        clip(white, units);
+                        add(moments, label, units);
+                    },
+                );
             },
             |total, part| total.0.merge(&part.0),
         )?;
@@ -201,17 +236,22 @@ fn pack(frame: &Frame, views: &[View]) -> Option<PackedCenters<f32>> {
     PackedCenters::new(shaped).ok()
 }
 
-/// Labels a block and shows each record's label and its difference to the center.
+/// Labels a block and shows the label of each record that takes part and its difference to the center.
 fn for_each(
     packed: &PackedCenters<f32>,
     views: &[View],
     block: &LatticeBlock<'_>,
+    part: Option<&Part>,
     mut visit: impl FnMut(usize, &[f64]),
 ) {
     let mut labels = vec![0; block.len()];
     packed.assign(block.rows, &mut labels);
     let mut difference = vec![0.0; block.dimension];
     for (i, &label) in labels.iter().enumerate() {
+        let takes_part = |part: &Part| part.labels.label(block.first + i as u64) >= part.first;
+        if !part.is_none_or(takes_part) {
+            continue;
+        }
         let label = label as usize;
         for ((x, &value), c) in difference
             .iter_mut()

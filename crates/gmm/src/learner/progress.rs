@@ -20,6 +20,7 @@ pub(super) struct Progress {
     whitening: Array2<f64>,
     unwhitening: Array2<f64>,
     offset: f64,
+    known_mean: bool,
     covariance: Option<Array2<f64>>,
     pub(super) count: f64,
 }
@@ -33,6 +34,8 @@ pub(super) struct Changes {
     pub(super) mean_length: f64,
     /// Fewer records than this are not looked at.
     pub(super) least_count: f64,
+    /// Standard deviation of the noise of a count.
+    count_noise: f64,
 }
 
 impl Changes {
@@ -41,13 +44,14 @@ impl Changes {
         let by_noise = COUNT_DEVIATIONS * round.count_noise();
         let by_dimension = dimension as f64 + 1.0;
         Self {
-            length: super::normal_length(dimension, 0.1),
+            length: super::normal_length(dimension, round.clip_beyond()),
             mean_length: super::normal_length(dimension, 0.01),
             least_count: if by_noise > by_dimension {
                 by_noise
             } else {
                 by_dimension
             },
+            count_noise: round.count_noise(),
         }
     }
 }
@@ -61,6 +65,7 @@ impl Progress {
             whitening: Array2::from_diag(&diagonal.mapv(|sigma| 1.0 / sigma)),
             unwhitening: Array2::from_diag(&diagonal),
             offset,
+            known_mean: false,
             covariance: None,
             count: 0.0,
         }
@@ -101,8 +106,10 @@ impl Progress {
         }
         self.center = &self.center + &self.unwhitening.dot(&moved);
         let sampling = 1.0 / estimate.count;
+        // A count that is off stretches the move.
+        let stretch = moved.dot(&moved).sqrt() * changes.count_noise * sampling;
         if let Some(noise) = mean_error {
-            self.offset = (sampling + noise * noise).sqrt() * changes.mean_length;
+            self.offset = (sampling + noise * noise).sqrt() * changes.mean_length + stretch;
         }
         let Some((second, noise)) = &estimate.second else {
             return;
@@ -112,18 +119,26 @@ impl Progress {
         for ((i, j), x) in covariance.indexed_iter_mut() {
             *x -= moved[i] * moved[j];
         }
-        // Sampling, and the spectral norm of a symmetric matrix of noise, 2√d and some room.
-        let eta = (d * sampling).sqrt() + 0.5 * d * sampling + noise * (2.0 * d.sqrt() + 2.0);
-        self.covariance = (eta < 2.0 * TRUSTED * clip * clip)
-            .then(|| self.unwhitening.dot(&covariance).dot(&self.unwhitening.t()));
-        // Whitening pays where it makes beliefs tighter on the whole.
-        if covariance.diag().sum() / d + eta < 1.0 {
+        let eta = (d * sampling).sqrt() + 0.5 * d * sampling;
+        // The spectral norm of a symmetric matrix of noise, 2√d and some room.
+        let spectral = noise * (2.0 * d.sqrt() + 2.0);
+        self.covariance = (eta + spectral < 2.0 * TRUSTED * clip * clip).then(|| {
+            // Made positive where noise is alike in all directions.
+            let positive = spd::project(covariance.view(), 0.0, f64::MAX);
+            self.unwhitening.dot(&positive).dot(&self.unwhitening.t())
+        });
+        // Whitening pays where it makes beliefs tighter on the whole; around a known mean it is done always, as published, since there the clip holds
+        // nothing but spread, and a release that was too tight is mended by the next.
+        if self.known_mean || covariance.diag().sum() / d + eta < 1.0 {
             let (inverse_root, root) = spd::roots(covariance.view(), eta);
             self.whitening = inverse_root.dot(&self.whitening);
             self.unwhitening = self.unwhitening.dot(&root);
             // The sampling error of the mean stays as it is in whitened units; its noise may grow by 1/√η.
             self.offset = match mean_error {
-                Some(noise) => (sampling + noise * noise / eta).sqrt() * changes.mean_length,
+                Some(noise) => {
+                    (sampling + noise * noise / eta).sqrt() * changes.mean_length
+                        + stretch / eta.sqrt()
+                }
                 None => self.offset / eta.sqrt(),
             };
         }
@@ -132,6 +147,7 @@ impl Progress {
     /// The mean is known to be the center.
     pub(super) const fn trust_center(&mut self) {
         self.offset = 0.0;
+        self.known_mean = true;
     }
 
     /// The covariance of the last round that had one, within the bounds; none for a degenerate cluster.

@@ -2,8 +2,8 @@
 //!
 //! A record is in one cell of one cluster: sensitivity 1, √2 for a replaced one. Everything after the noise is post-processing.
 
-use dp_core::mechanism::AdditiveMechanism;
-use dp_core::{Confidential, Event, NeighboringRelation, Rho, Session};
+use dp_core::mechanism::{AdditiveMechanism, GaussianSpend};
+use dp_core::{Confidential, Event, NeighboringRelation, Session};
 use ndarray::{Array2, ArrayView1};
 
 use super::passes::{ClusterPasses, Moved, View};
@@ -53,13 +53,15 @@ pub(super) struct Scale {
 }
 
 impl RadiiRelease {
-    pub(super) fn new(rho: f64, relation: NeighboringRelation) -> Result<Self, ParamsError> {
-        let rho = Rho::new(rho).map_err(|_| ParamsError::BudgetTooSmall)?;
+    pub(super) fn new(
+        spend: GaussianSpend,
+        relation: NeighboringRelation,
+    ) -> Result<Self, ParamsError> {
         let moved = Moved::Counts
             .sensitivity(relation)
             .map_err(|_| ParamsError::BudgetTooSmall)?;
         Ok(Self {
-            noise: AdditiveMechanism::gaussian(moved, rho)?,
+            noise: AdditiveMechanism::gaussian(moved, spend)?,
             relation,
         })
     }

@@ -1,6 +1,6 @@
 //! One round of noisy moments, shared by the learners: release counts, sums and products, turn them into estimates.
 
-use dp_core::mechanism::AdditiveMechanism;
+use dp_core::mechanism::{AdditiveMechanism, GaussianSpend};
 use dp_core::{Confidential, Event, NeighboringRelation, Rho, Session};
 use ndarray::{Array1, Array2};
 
@@ -35,9 +35,18 @@ impl RoundShares {
 #[derive(Clone, Debug)]
 pub(crate) struct Round {
     relation: NeighboringRelation,
-    counts: AdditiveMechanism,
+    counts: Counts,
     sums: Option<AdditiveMechanism>,
     products: Option<AdditiveMechanism>,
+}
+
+/// Where the number of records of a cluster comes from.
+#[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a few per run")]
+enum Counts {
+    Noisy(AdditiveMechanism),
+    /// The caller says it, from public knowledge.
+    Public(f64),
 }
 
 /// Noisy moments of one cluster, in whitened units in which clipping starts at length 1: public.
@@ -52,19 +61,30 @@ pub(crate) struct Estimate {
 }
 
 impl Round {
-    /// Noise for ρ, divided by `shares`.
+    /// Noise for a spend, divided by `shares`; where `public_count` says how many records a cluster has, no count is released.
     pub(crate) fn new(
-        rho: f64,
+        spend: GaussianSpend,
         shares: RoundShares,
+        public_count: Option<f64>,
         relation: NeighboringRelation,
     ) -> Result<Self, ParamsError> {
-        let parts = dp_core::rounding::split(rho, &[shares.counts, shares.sums, shares.products]);
+        let shares = match public_count {
+            Some(_) => RoundShares {
+                counts: 0.0,
+                ..shares
+            },
+            None => shares,
+        };
+        let parts = dp_core::rounding::split(
+            spend.rho().get(),
+            &[shares.counts, shares.sums, shares.products],
+        );
         let noise = |moved: Moved, rho: f64| -> Result<AdditiveMechanism, ParamsError> {
             let rho = Rho::new(rho).map_err(|_| ParamsError::BudgetTooSmall)?;
             let sensitivity = moved
                 .sensitivity(relation)
                 .map_err(|_| ParamsError::BudgetTooSmall)?;
-            Ok(AdditiveMechanism::gaussian(sensitivity, rho)?)
+            Ok(AdditiveMechanism::gaussian(sensitivity, spend.with(rho))?)
         };
         let wanted = |share: f64, moved, rho| {
             if share > 0.0 {
@@ -75,7 +95,10 @@ impl Round {
         };
         Ok(Self {
             relation,
-            counts: noise(Moved::Counts, parts[0])?,
+            counts: match public_count {
+                Some(count) => Counts::Public(count),
+                None => Counts::Noisy(noise(Moved::Counts, parts[0])?),
+            },
             sums: wanted(shares.sums, Moved::Sums, parts[1])?,
             products: wanted(shares.products, Moved::Products, parts[2])?,
         })
@@ -83,12 +106,24 @@ impl Round {
 
     /// Standard deviation of the noise of a count.
     pub(crate) fn count_noise(&self) -> f64 {
-        self.counts.std_dev()
+        match &self.counts {
+            Counts::Noisy(noise) => noise.std_dev(),
+            Counts::Public(_) => 0.0,
+        }
+    }
+
+    /// Probability with which a record of a normal is clipped: products pay the fourth power of the clip's length, sums alone the square.
+    pub(crate) const fn clip_beyond(&self) -> f64 {
+        if self.products.is_some() { 0.1 } else { 0.01 }
     }
 
     pub(crate) fn events(&self) -> Vec<Event> {
+        let counts = match &self.counts {
+            Counts::Noisy(noise) => Some(noise),
+            Counts::Public(_) => None,
+        };
         let named = [
-            (Some(&self.counts), COUNTS),
+            (counts, COUNTS),
             (self.sums.as_ref(), SUMS),
             (self.products.as_ref(), PRODUCTS),
         ];
@@ -106,7 +141,13 @@ impl Round {
         session: &mut Session<'_>,
     ) -> Result<Vec<Estimate>, FitError> {
         let moments = passes.moments(views)?;
-        let counts = session.add_noise(&self.counts, COUNTS, &Confidential::new(moments.counts))?;
+        let counts: Vec<f64> = match &self.counts {
+            Counts::Noisy(noise) => {
+                let noisy = session.add_noise(noise, COUNTS, &Confidential::new(moments.counts))?;
+                noisy.into_iter().map(|count| count as f64).collect()
+            }
+            Counts::Public(count) => vec![*count; views.len()],
+        };
         let sums = match &self.sums {
             Some(noise) => Some((
                 session.add_noise(noise, SUMS, &Confidential::new(moments.sums))?,
@@ -123,8 +164,7 @@ impl Round {
         };
         let d = passes.frame().dimension();
         let unit = f64::from(CLIP_UNITS);
-        let estimate = |(i, &count): (usize, &i128)| {
-            let count = count as f64;
+        let estimate = |(i, &count): (usize, &f64)| {
             let divisor = if count > 1.0 { count } else { 1.0 };
             let mean = sums.as_ref().map(|(sums, noise)| {
                 let of_cluster = &sums[i * d..(i + 1) * d];

@@ -1,5 +1,6 @@
+use dp_core::mechanism::GaussianSpend;
 use dp_core::rng::InsecureSeededRng;
-use dp_core::{Budget, Delta, Epsilon};
+use dp_core::{Budget, Delta, Epsilon, Rho};
 use metric_space::{BoxDomain, Frame, FramedSource, Lattice};
 use ndarray::{Array2, array};
 use proptest::num::f64::ANY;
@@ -14,6 +15,10 @@ use crate::spd::Factor;
 fn budget() -> Budget {
     let epsilon = Epsilon::new(40.0).expect("positive");
     Budget::approx(epsilon, Delta::new(1e-6).expect("a probability"))
+}
+
+fn spend(rho: f64) -> GaussianSpend {
+    Rho::new(rho).expect("positive").into()
 }
 
 fn learn(
@@ -33,7 +38,7 @@ fn learn(
     };
     let source = FramedSource::new(records, &frame);
     let learned = learner
-        .learn(&Passes::new(&source), &prior, rho, &mut session)
+        .learn(&Passes::new(&source), &prior, spend(rho), &mut session)
         .expect("a budget that is large enough");
     let spent = session.guarantee().rho.expect("concentrated");
     assert!(spent <= rho && spent > 0.999 * rho, "{spent} of {rho}");
@@ -111,6 +116,55 @@ fn a_public_start_comes_to_the_same_answer() {
     );
 }
 
+/// As published: R, the largest standard deviation and n are public, and nothing is paid for a count.
+#[test]
+fn a_public_radius_and_a_public_count_are_used() {
+    let truth = GaussianMixture::new(array![1.0], array![[0.2]], array![[[0.04]]]).expect("valid");
+    let (records, _) = truth.sample(2000, &mut ChaCha8Rng::seed_from_u64(3));
+    let params = CoinPressParams::default()
+        .start(Start::Within(0.3))
+        .public_count(Some(2000));
+    let press = params.check().expect("in range");
+    for relation in NeighboringRelation::ALL {
+        let events = press.plan(1, spend(0.05), relation).expect("large enough");
+        assert_eq!(events.len(), 4);
+        let learned = learn(&press, &records, array![[0.0]], 0.05, relation);
+        assert_eq!(learned.noisy_counts, [2000.0]);
+        // Noise of the last round moves the mean by about 0.003.
+        assert!((learned.means[[0, 0]] - 0.2).abs() < 0.03, "{learned:?}");
+        assert!((learned.covariances[0][[0, 0]] / 0.04 - 1.0).abs() < 0.2);
+    }
+}
+
+/// A rough center many standard deviations off: the second histogram of radii is around the mean that the sums gave.
+#[test]
+fn a_rough_center_does_not_widen_the_clip() {
+    let truth = GaussianMixture::new(
+        array![1.0],
+        array![[0.3, 0.3]],
+        array![[[1e-4, 0.0], [0.0, 1e-4]]],
+    )
+    .expect("valid");
+    let (records, _) = truth.sample(20_000, &mut ChaCha8Rng::seed_from_u64(7));
+    let relation = NeighboringRelation::AddRemove;
+    let press = CoinPress::default();
+    let error = |center: f64| {
+        let learned = learn(&press, &records, array![[center, 0.3]], 0.002, relation);
+        (&learned.covariances[0] / 1e-4 - Array2::<f64>::eye(2))
+            .iter()
+            .map(|x| x * x)
+            .sum::<f64>()
+            .sqrt()
+    };
+    // Ten standard deviations off: a clip of that length would have noise of 0.6 in each entry.
+    assert!(
+        error(0.2) < 0.3 && error(0.3) < 0.3,
+        "{} {}",
+        error(0.2),
+        error(0.3)
+    );
+}
+
 #[test]
 fn karwa_and_vadhan_learn_one_column_and_no_more() {
     let truth =
@@ -124,7 +178,7 @@ fn karwa_and_vadhan_learn_one_column_and_no_more() {
         "{learned:?}"
     );
     assert_eq!(
-        KarwaVadhan.plan(2, 0.1, relation).err(),
+        KarwaVadhan.plan(2, spend(0.1), relation).err(),
         Some(ParamsError::OneColumn {
             learner: "karwa-vadhan",
             got: 2
@@ -203,8 +257,22 @@ fn bounds_out_of_order_are_refused() {
     }
     assert!(CoinPressParams::default().n_rounds(0).check().is_err());
     assert!(CoinPressParams::default().n_rounds(17).check().is_err());
+    assert!(
+        CoinPressParams::default()
+            .public_count(Some(0))
+            .check()
+            .is_err()
+    );
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let params = CoinPressParams::default().start(Start::Within(bad));
+        assert!(params.check().is_err());
+    }
     let relation = NeighboringRelation::AddRemove;
-    assert!(CoinPress::default().plan(2, f64::NAN, relation).is_err());
+    assert!(
+        CoinPress::default()
+            .plan(2, spend(f64::MIN_POSITIVE), relation)
+            .is_err()
+    );
 }
 
 /// 10^5 matrices of any floats, with bounds that differ by column: a factor exists, the matrix is symmetric bit for bit.

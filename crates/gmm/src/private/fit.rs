@@ -1,16 +1,19 @@
 //! The run: plan, blocks, tuples, rough centers, learner, mixture.
 
-use dp_core::{Budget, Delta, Epsilon, Event, NeighboringRelation, Session, conversion};
+use dp_core::mechanism::GaussianSpend;
+use dp_core::session::DisjointParts;
+use dp_core::{Event, NeighboringRelation, Session};
 use ktuple::blocks::Blocks;
-use ktuple::{Aggregate, Refusal, TupleAggregator, TupleShape, TupleSpend};
+use ktuple::{Aggregate, Refusal, TupleAggregator, TupleSpend};
 use metric_space::{Frame, LatticeSource};
 use ndarray::{Array1, Array2, Array3, Axis};
 use rand::RngCore;
 
+use super::division::{Division, Split};
 use super::params::PrivateGmmParams;
 use crate::em::shape_covariances;
 use crate::error::{FitError, ParamsError};
-use crate::learner::{Learned, Passes, Prior, Sigmas};
+use crate::learner::{ClusterPasses, Learned, Passes, Prior, Sigmas};
 use crate::mixture::GaussianMixture;
 
 /// Checked `PrivatekGMM`.
@@ -33,14 +36,6 @@ pub enum GmmOutcome {
     Refused(Refusal),
 }
 
-/// How a run divides its budget, from public facts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Division {
-    n_blocks: usize,
-    tuples: Option<TupleSpend>,
-    learner_rho: f64,
-}
-
 impl PrivateGmm {
     /// The parameters it was checked with.
     pub const fn params(&self) -> &PrivateGmmParams {
@@ -59,14 +54,40 @@ impl PrivateGmm {
     ) -> Result<Vec<Event>, ParamsError> {
         self.sigmas(frame)?;
         let division = self.division(frame)?;
-        let mut events = Vec::new();
-        if let Some(spend) = division.tuples {
-            let shape = self.shape(frame, division.n_blocks);
-            events.extend(self.params.aggregator.plan(shape, relation, spend)?);
+        let [tuples, learner] = self.stages(frame, division, relation)?;
+        if division.tuples.is_some() && self.params.split == Split::Halves {
+            return Ok(vec![self.halves(relation, &[tuples, learner])?]);
         }
+        Ok([tuples, learner].concat())
+    }
+
+    /// What either stage charges.
+    fn stages(
+        &self,
+        frame: &Frame,
+        division: Division,
+        relation: NeighboringRelation,
+    ) -> Result<[Vec<Event>; 2], ParamsError> {
+        let tuples = match division.tuples {
+            Some(spend) => {
+                let shape = self.shape(frame, division.n_blocks);
+                self.params.aggregator.plan(shape, relation, spend)?
+            }
+            None => Vec::new(),
+        };
         let learner = self.params.learner.learner();
-        events.extend(learner.plan(frame.dimension(), division.learner_rho, relation)?);
-        Ok(events)
+        let learner = learner.plan(frame.dimension(), division.learner_spend, relation)?;
+        Ok([tuples, learner])
+    }
+
+    /// The one entry for two stages on disjoint records.
+    fn halves(
+        &self,
+        relation: NeighboringRelation,
+        stages: &[Vec<Event>],
+    ) -> Result<Event, ParamsError> {
+        let event = DisjointParts::event(self.params.budget, relation, stages);
+        event.map_err(|_| ParamsError::BudgetTooSmall)
     }
 
     /// t, the number of blocks that a fit would use: public.
@@ -76,6 +97,15 @@ impl PrivateGmm {
     /// As [`plan`](Self::plan).
     pub fn n_blocks(&self, frame: &Frame) -> Result<usize, ParamsError> {
         Ok(self.division(frame)?.n_blocks)
+    }
+
+    /// The share of the budget ([`Split::Budget`]) or of the records ([`Split::Halves`]) that the tuples would get: public; 0 with one cluster.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan`](Self::plan).
+    pub fn tuple_share(&self, frame: &Frame) -> Result<f64, ParamsError> {
+        Ok(self.division(frame)?.tuple_share)
     }
 
     /// Runs. `public` is public randomness.
@@ -102,52 +132,77 @@ impl PrivateGmm {
         let frame = source.frame();
         let sigmas = self.sigmas(frame)?;
         let division = self.division(frame)?;
-        session.admit(&self.plan(frame, session.relation())?)?;
-        let centers = match self.rough_centers(source, division, session, public)? {
-            Ok(centers) => centers,
-            Err(refusal) => return Ok(GmmOutcome::Refused(refusal)),
+        let relation = session.relation();
+        session.admit(&self.plan(frame, relation)?)?;
+        let Some(spend) = division.tuples else {
+            let centers = Array2::zeros((1, frame.dimension()));
+            let prior = Prior { centers, sigmas };
+            return self.learn(&Passes::new(source), prior, division.learner_spend, session);
+        };
+        let labels = session.secret_labels("blocks", division.n_labels);
+        let blocks = Blocks::labeled(source, division.n_blocks, labels.clone())?;
+        let (passes, mut parts) = match self.params.split {
+            Split::Budget => (Passes::new(source), None),
+            Split::Halves => {
+                let event = self.halves(relation, &self.stages(frame, division, relation)?)?;
+                let first = dp_core::planted!("gmm-halves-overlap": 0; division.n_blocks as u64);
+                let passes = Passes::labeled(source, labels, first);
+                (passes, Some(session.disjoint_parts(event)?))
+            }
+        };
+        let centers = within(session, parts.as_mut(), |session| {
+            self.rough_centers(frame, blocks, spend, session, public)
+        })?;
+        let centers = match centers {
+            Aggregate::Centers(centers) => centers,
+            Aggregate::Refused(refusal) => return Ok(GmmOutcome::Refused(refusal)),
         };
         let prior = Prior { centers, sigmas };
+        within(session, parts.as_mut(), |session| {
+            self.learn(&passes, prior, division.learner_spend, session)
+        })
+    }
+
+    /// Tuples of the blocks and what they agree on, inside the domain.
+    fn rough_centers(
+        &self,
+        frame: &Frame,
+        blocks: Blocks,
+        spend: TupleSpend,
+        session: &mut Session<'_>,
+        public: &mut dyn RngCore,
+    ) -> Result<Aggregate, FitError> {
+        let params = &self.params;
+        let solver = params.labeler.solver(params.n_clusters)?;
+        let tuples = blocks.tuples(solver.as_ref(), frame, params.n_clusters);
+        drop(blocks);
+        let mut answer = params
+            .aggregator
+            .aggregate(&tuples, spend, session, public)?;
+        if let Aggregate::Centers(centers) = &mut answer {
+            for mut center in centers.outer_iter_mut() {
+                let mut row = center.to_vec();
+                frame.domain().clip_scaled(&mut row);
+                center.assign(&Array1::from(row));
+            }
+        }
+        Ok(answer)
+    }
+
+    /// The mixture around rough centers.
+    fn learn(
+        &self,
+        passes: &dyn ClusterPasses,
+        prior: Prior,
+        spend: GaussianSpend,
+        session: &mut Session<'_>,
+    ) -> Result<GmmOutcome, FitError> {
         let learner = self.params.learner.learner();
-        let learned = learner.learn(&Passes::new(source), &prior, division.learner_rho, session)?;
+        let learned = learner.learn(passes, &prior, spend, session)?;
         Ok(GmmOutcome::Released {
             mixture: self.mixture(&learned, &prior),
             noisy_counts: learned.noisy_counts,
         })
-    }
-
-    fn rough_centers<S: LatticeSource>(
-        &self,
-        source: &S,
-        division: Division,
-        session: &mut Session<'_>,
-        public: &mut dyn RngCore,
-    ) -> Result<Result<Array2<f64>, Refusal>, FitError> {
-        let params = &self.params;
-        let frame = source.frame();
-        let Some(spend) = division.tuples else {
-            return Ok(Ok(Array2::zeros((1, frame.dimension()))));
-        };
-        let solver = params.labeler.solver(params.n_clusters)?;
-        let blocks = Blocks::disjoint(source, division.n_blocks, session)?;
-        let tuples = blocks.tuples(solver.as_ref(), frame, params.n_clusters);
-        drop(blocks);
-        Ok(
-            match params
-                .aggregator
-                .aggregate(&tuples, spend, session, public)?
-            {
-                Aggregate::Centers(mut centers) => {
-                    for mut center in centers.outer_iter_mut() {
-                        let mut row = center.to_vec();
-                        frame.domain().clip_scaled(&mut row);
-                        center.assign(&Array1::from(row));
-                    }
-                    Ok(centers)
-                }
-                Aggregate::Refused(refusal) => Err(refusal),
-            },
-        )
     }
 
     /// Weights from noisy counts, covariances of the wanted kind and within the bounds: post-processing.
@@ -196,65 +251,18 @@ impl PrivateGmm {
                 got,
             });
         }
-        Ok(sigmas)
-    }
-
-    fn shape(&self, frame: &Frame, n_blocks: usize) -> TupleShape {
-        TupleShape {
-            n_tuples: n_blocks,
-            n_clusters: self.params.n_clusters,
-            dimension: frame.dimension(),
-            lattice: frame.lattice(),
-        }
-    }
-
-    fn division(&self, frame: &Frame) -> Result<Division, ParamsError> {
-        let params = &self.params;
-        let (epsilon, delta) = (params.budget.epsilon.get(), params.budget.delta.get());
-        if params.n_clusters == 1 {
-            return Ok(Division {
-                n_blocks: 1,
-                tuples: None,
-                learner_rho: rho(params.budget)?,
-            });
-        }
-        let shares = [params.tuple_share, 1.0 - params.tuple_share];
-        let epsilons = dp_core::rounding::split(epsilon, &shares);
-        let deltas = dp_core::rounding::split(delta, &shares);
-        let tuples = approx(epsilons[0], deltas[0])?;
-        Ok(Division {
-            n_blocks: self.choose_blocks(frame, tuples)?,
-            tuples: Some(TupleSpend::direct(tuples)),
-            learner_rho: rho(approx(epsilons[1], deltas[1])?)?,
-        })
-    }
-
-    /// t: what was asked for, or a little more than the clustering needs, or more still where many records are known to be there.
-    fn choose_blocks(&self, frame: &Frame, budget: Budget) -> Result<usize, ParamsError> {
-        let params = &self.params;
-        if let Some(n_blocks) = params.n_blocks {
-            return Ok(n_blocks);
-        }
-        let needed = params
-            .aggregator
-            .tuples_needed(self.shape(frame, 1), budget)?;
-        let comfortable = needed + needed / 8;
-        let most = params
-            .n_hint
-            .map_or(0, |n| n / (40 * params.n_clusters as u64));
-        let n_blocks = most.clamp(comfortable, comfortable.saturating_mul(3));
-        usize::try_from(n_blocks).map_err(|_| ParamsError::Infeasible)
+        sigmas.seen_by(frame)
     }
 }
 
-fn approx(epsilon: f64, delta: f64) -> Result<Budget, ParamsError> {
-    Ok(Budget::approx(
-        Epsilon::new(epsilon).map_err(|_| ParamsError::BudgetTooSmall)?,
-        Delta::new(delta).map_err(|_| ParamsError::BudgetTooSmall)?,
-    ))
-}
-
-fn rho(budget: Budget) -> Result<f64, ParamsError> {
-    let rho = conversion::rho_for(budget.epsilon, budget.delta);
-    Ok(rho.ok_or(ParamsError::BudgetTooSmall)?.get())
+/// Runs a stage, as one of disjoint parts where there are such.
+fn within<T>(
+    session: &mut Session<'_>,
+    parts: Option<&mut DisjointParts>,
+    run: impl FnOnce(&mut Session<'_>) -> T,
+) -> T {
+    match parts {
+        Some(parts) => session.part(parts, run),
+        None => run(session),
+    }
 }

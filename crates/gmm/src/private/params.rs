@@ -1,9 +1,11 @@
 //! Parameters of a private mixture, checked once.
 
 use dp_core::Budget;
+use ktuple::friendly::{Filter, FriendlyCore};
 use ktuple::means::Aggregator;
 
 use super::PrivateGmm;
+use super::division::Split;
 use crate::error::ParamsError;
 use crate::labelers::LabelerChoice;
 use crate::learner::{ClipAndNoise, CoinPress, GaussianLearner, KarwaVadhan, Sigmas};
@@ -38,6 +40,14 @@ impl LearnerChoice {
     }
 }
 
+/// FriendlyCore with match ratio 1/8: twice the crate's own default. More tuples are needed, and so blocks are smaller, but blocks that
+/// differ more still agree; on generated mixtures it was ahead at every n at which either answered.
+#[must_use]
+pub fn default_aggregator() -> Aggregator {
+    let core = FriendlyCore::new(0.125, Filter::Proportional);
+    core.map_or_else(|_| Aggregator::default(), Aggregator::FriendlyCore)
+}
+
 /// Unchecked parameters of [`PrivateGmm`].
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "parameters do nothing until `check` is called"]
@@ -50,23 +60,25 @@ pub struct PrivateGmmParams {
     pub(super) labeler: LabelerChoice,
     pub(super) learner: LearnerChoice,
     pub(super) n_blocks: Option<usize>,
-    pub(super) tuple_share: f64,
+    pub(super) split: Split,
+    pub(super) tuple_share: Option<f64>,
     pub(super) n_hint: Option<u64>,
 }
 
 impl PrivateGmmParams {
-    /// Full covariances, bounds from the columns' widths, FriendlyCore on k-means blocks, CoinPress.
+    /// Full covariances, bounds from the columns' widths, [FriendlyCore](default_aggregator) on k-means blocks, CoinPress, a divided budget.
     pub fn new(n_clusters: usize, budget: Budget) -> Self {
         Self {
             n_clusters,
             budget,
             kind: CovarianceKind::Full,
             sigmas: None,
-            aggregator: Aggregator::default(),
+            aggregator: default_aggregator(),
             labeler: LabelerChoice::default(),
             learner: LearnerChoice::default(),
             n_blocks: None,
-            tuple_share: 0.5,
+            split: Split::Budget,
+            tuple_share: None,
             n_hint: None,
         }
     }
@@ -107,13 +119,19 @@ impl PrivateGmmParams {
         self
     }
 
-    /// Sets the share of ε and of δ that the tuples get, in (0, 1) (default one half).
-    pub const fn tuple_share(mut self, share: f64) -> Self {
+    /// Sets what the two stages divide: the budget (default), or the records.
+    pub const fn split(mut self, split: Split) -> Self {
+        self.split = split;
+        self
+    }
+
+    /// Sets the share of the budget, or of the records, that the tuples get, in (0, 1) (default: from `n_hint`, else one half).
+    pub const fn tuple_share(mut self, share: Option<f64>) -> Self {
         self.tuple_share = share;
         self
     }
 
-    /// Sets the number of records as publicly known: it improves the number of blocks.
+    /// Sets the number of records as publicly known: it improves the division between the stages.
     pub const fn n_hint(mut self, n_hint: Option<u64>) -> Self {
         self.n_hint = n_hint;
         self
@@ -129,6 +147,12 @@ impl PrivateGmmParams {
     #[must_use]
     pub const fn tuple_aggregator(&self) -> &Aggregator {
         &self.aggregator
+    }
+
+    /// What the two stages divide.
+    #[must_use]
+    pub const fn stages_divide(&self) -> Split {
+        self.split
     }
 
     /// The labeler's name.
@@ -163,12 +187,14 @@ impl PrivateGmmParams {
                 return Err(ParamsError::Zero { name });
             }
         }
-        if !(self.tuple_share > 0.0 && self.tuple_share < 1.0) {
+        if let Some(got) = self.tuple_share
+            && !(got > 0.0 && got < 1.0)
+        {
             return Err(ParamsError::Range {
                 name: "tuple_share",
                 low: 0.0,
                 high: 1.0,
-                got: self.tuple_share,
+                got,
             });
         }
         // The solver of blocks knows what k it can take.

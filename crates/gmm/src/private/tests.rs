@@ -132,6 +132,75 @@ fn one_component_needs_no_tuples() {
     }
 }
 
+/// Bounds whose squares underflow or overflow are cut to what the lattice can show, before anything is spent.
+#[test]
+fn bounds_beyond_all_numbers_do_no_harm() {
+    let (records, _) = truth().sample(60_000, &mut ChaCha8Rng::seed_from_u64(1));
+    for (least, most) in [(1e-300, 1.0), (f64::MIN_POSITIVE, f64::MAX), (1e-9, 1e200)] {
+        let sigmas = Sigmas::new(vec![least; 2], vec![most; 2]).expect("in order");
+        let gmm = gmm().sigmas(Some(sigmas)).check().expect("valid");
+        let mixture = released(fit(&gmm, &records, NeighboringRelation::AddRemove, None).0);
+        let mut rng = ChaCha8Rng::seed_from_u64(2);
+        let distance = truth().total_variation(&mixture, 20_000, &mut rng);
+        let distance = distance.expect("same columns").value;
+        assert!(distance < 0.15, "{least} {most}: {distance} {mixture:?}");
+    }
+    for (least, most) in [(1e-300, 1e-200), (1e200, 1e300)] {
+        let sigmas = Sigmas::new(vec![least; 2], vec![most; 2]).expect("in order");
+        let gmm = gmm().sigmas(Some(sigmas)).check().expect("valid");
+        let refused = gmm.plan(&frame(), NeighboringRelation::AddRemove);
+        assert!(matches!(refused, Err(ParamsError::Range { .. })));
+    }
+}
+
+/// Each record in one stage, the whole budget for either: learned all the same, one entry in the ledger, replays that find no record in both.
+#[test]
+fn halves_are_disjoint_and_cost_the_budget_once() {
+    let params = gmm().n_hint(Some(60_000)).split(Split::Halves);
+    let gmm = params.check().expect("valid");
+    let (all, _) = truth().sample(60_000, &mut ChaCha8Rng::seed_from_u64(1));
+    for relation in NeighboringRelation::ALL {
+        let plan = gmm.plan(&frame(), relation).expect("feasible");
+        assert_eq!(plan.len(), 1);
+        let mut rng = InsecureSeededRng::new(5);
+        let mut session = Session::new(budget(), relation, &mut rng).recorded();
+        let frame = frame();
+        let source = FramedSource::new(&all, &frame);
+        let mut public = ChaCha8Rng::seed_from_u64(1);
+        let outcome = gmm.fit(&source, &mut session, &mut public).expect("fits");
+        assert_eq!(session.ledger().events(), plan);
+        let guarantee = session.guarantee();
+        assert_eq!(guarantee.epsilon.to_bits(), 1.0_f64.to_bits());
+        assert_eq!(guarantee.delta.to_bits(), 1e-6_f64.to_bits());
+        let mixture = released(outcome);
+        let mut rng = ChaCha8Rng::seed_from_u64(2);
+        let distance = truth().total_variation(&mixture, 20_000, &mut rng);
+        let distance = distance.expect("same columns").value;
+        assert!(distance < 0.15, "{relation}: {distance} {mixture:?}");
+    }
+    let (_, tape, _) = fit(&gmm, &all, NeighboringRelation::AddRemove, None);
+    let tape = tape.expect("recorded");
+    // Some of these are in the first half, some in the second.
+    for at in [0_usize, 7, 100, 30_000, 59_999] {
+        let mut fewer = all.clone();
+        fewer.remove_index(ndarray::Axis(0), at);
+        let replay = Some((&tape, Edit::Removed(at as u64)));
+        let report = fit(&gmm, &fewer, NeighboringRelation::AddRemove, replay);
+        let report = report.2.expect("replayed");
+        assert!(report.differences.is_empty(), "{:?}", report.differences);
+    }
+    let (_, tape, _) = fit(&gmm, &all, NeighboringRelation::ReplaceOne, None);
+    let tape = tape.expect("recorded");
+    for at in [0_usize, 1, 2, 3, 4, 5] {
+        let mut moved = all.clone();
+        moved.row_mut(at).fill(0.9);
+        let replay = Some((&tape, Edit::Replaced(at as u64)));
+        let report = fit(&gmm, &moved, NeighboringRelation::ReplaceOne, replay);
+        let report = report.2.expect("replayed");
+        assert!(report.differences.is_empty(), "{:?}", report.differences);
+    }
+}
+
 /// Control flow and statistics on neighbors, under both relations and for records far from all others.
 #[test]
 fn replays_on_neighbors_stay_inside_the_declared_sensitivities() {
@@ -177,7 +246,7 @@ fn parameters_out_of_range_are_refused() {
     assert!(gmm().n_blocks(Some(0)).check().is_err());
     assert!(gmm().n_hint(Some(0)).check().is_err());
     for share in [0.0, 1.0, f64::NAN] {
-        assert!(gmm().tuple_share(share).check().is_err());
+        assert!(gmm().tuple_share(Some(share)).check().is_err());
     }
     let relation = NeighboringRelation::AddRemove;
     let narrow = gmm()
