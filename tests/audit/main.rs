@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use workspace_tests::{hostile, replays, spending, subjects, zoo};
+use workspace_tests::{hostile, replays, spending, subjects, tuple_attacks, zoo};
 
 /// Every algorithm of the facade has neighbors here; a new one fails until it has.
 #[test]
@@ -32,6 +32,16 @@ fn the_zoo_and_the_sources_name_the_same_faults() {
     let planted: BTreeSet<&str> = planted.iter().map(String::as_str).collect();
     assert_eq!(planted, known);
     assert!(known.len() >= 20 && known.len() == zoo::ZOO.len());
+}
+
+/// Few runs; `cargo xtask audit --tuples` makes 400,000. A sound aggregator is convicted with probability below 10^-3.
+#[test]
+fn moved_tuples_do_not_convict_the_aggregators_and_an_overspent_one_is_convicted() {
+    for verdict in tuple_attacks::all(2_000, tuple_attacks::ATTACKS) {
+        assert!(!verdict.convicts(), "{}", verdict.line());
+    }
+    let twin = tuple_attacks::overspent(20_000);
+    assert!(twin.convicts(), "{}", twin.line());
 }
 
 /// The table of errors in the papers names checks: each must be there.

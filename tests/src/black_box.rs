@@ -15,7 +15,7 @@ use crate::laws::{self, Law};
 use crate::subjects::Subject;
 
 /// Probability that any bound of one audit is above the truth.
-const JOINT_RATE: f64 = 1e-3;
+pub(crate) const JOINT_RATE: f64 = 1e-3;
 
 /// The least part of the loss of the tested event that the audit must find.
 const SIGHT: f64 = 0.8;

@@ -15,6 +15,7 @@ pub mod replays;
 pub mod spending;
 pub mod subjects;
 pub mod theorems;
+pub mod tuple_attacks;
 pub mod zoo;
 
 /// The README's examples, compiled and run.

@@ -5,9 +5,11 @@ use dp_core::mechanism::GaussianMechanism;
 use dp_core::pld::{Bound, ComposedLoss, Mechanism, Precision};
 use dp_core::rng::InsecureSeededRng;
 use dp_core::sensitivity::L2Sensitivity;
-use dp_core::tape::{Call, Statistic};
+use dp_core::tape::{Call, Edit, Output, Statistic};
 use dp_core::{Delta, Epsilon, Event, Loss, NeighboringRelation, Session, Value};
-use ktuple::averages::{Range, bounding_segment};
+use ktuple::averages::{
+    Axes, BoundedAverage, Columns, Counted, PointLoss, Range, bounding_segment,
+};
 use ktuple::friendly::FriendlyCore;
 use ktuple::paper::{NoisyComposition, PrivateKNoisyCenters};
 use ktuple::{TupleAggregator, TupleShape, TupleSpend, Tuples};
@@ -276,12 +278,12 @@ pub fn segment() -> Check {
         Loss::Pure(budget.epsilon),
     );
     let charge = session.charge(event).map_err(text)?;
-    let values: Vec<i64> = (0..400).collect();
     bounding_segment(
-        &values,
+        &Counted::new(0..400),
         Range::new(1000, 10),
         1.0,
         0.1,
+        1,
         &charge,
         &mut session,
     );
@@ -296,6 +298,105 @@ pub fn segment() -> Check {
     must(costs.len() == 2 && total <= 1.0 + 1e-12, || {
         format!("{} selections cost {total}", costs.len())
     })
+}
+
+/// The noise of an average on a line has nothing to do with how many points lie inside the segment: a point more, in it or out of it, and
+/// every call is the same.
+///
+/// # Errors
+///
+/// What differs.
+pub fn average_noise() -> Check {
+    let budget = budget(1.0, 1e-6);
+    let average = BoundedAverage {
+        range: Range::new(1000, 500),
+        failure_probability: 0.1,
+        axes: Axes::Own,
+    };
+    let loss = PointLoss {
+        epsilon: 1.0,
+        delta: 1e-6,
+    };
+    let run = |points: Vec<i32>, session: &mut Session<'_>| -> Check {
+        let event = Event::new(
+            "average",
+            dp_core::sensitivity::Sensitivity::ByTheorem,
+            NeighboringRelation::AddRemove,
+            Loss::Approx(budget.epsilon, budget.delta),
+        );
+        let charge = session.charge(event).map_err(text)?;
+        let mut public = ChaCha8Rng::seed_from_u64(4);
+        let columns = Columns::new(vec![points]);
+        let center = average.release(&columns, loss, 1, &charge, session, &mut public);
+        center.map(drop).map_err(text)
+    };
+    let points: Vec<i32> = (0..400).map(|i| 300 + i % 7).collect();
+    let mut rng = InsecureSeededRng::new(3);
+    let mut session = Session::new(budget, NeighboringRelation::AddRemove, &mut rng).recorded();
+    run(points.clone(), &mut session)?;
+    let tape = session.into_tape().unwrap_or_default();
+    for more in [-1000, 0, 303, 1000] {
+        let mut neighbor = points.clone();
+        neighbor.push(more);
+        let mut rng = InsecureSeededRng::new(5);
+        let session = Session::new(budget, NeighboringRelation::AddRemove, &mut rng);
+        let mut session = session.replayed(&tape, Edit::Inserted(400));
+        run(neighbor, &mut session)?;
+        let report = session.into_report().unwrap_or_default();
+        must(report.calls >= 4, || format!("{} calls", report.calls))?;
+        must(report.differences.is_empty(), || {
+            format!("with one more at {more}: {:?}", report.differences)
+        })?;
+    }
+    Ok(())
+}
+
+/// The noise of `PrivatekNoisyCenters`' centers follows from what was released of their gaps: a tuple that tests, replaced by one that
+/// is a little wider, and every call is the same.
+///
+/// # Errors
+///
+/// What differs.
+pub fn noisy_center_scales() -> Check {
+    let centers =
+        PrivateKNoisyCenters::new(100.0, 0.05, NoisyComposition::default()).map_err(text)?;
+    let n = needed(&centers, 1.0)?;
+    let list = |wide: Option<usize>| {
+        let mut tuples = Tuples::new(2, 1, Lattice::default());
+        for t in 0..n {
+            let at = if wide == Some(t) { 0.405 } else { 0.4 };
+            tuples.push(array![[-at], [at]].view());
+        }
+        tuples
+    };
+    let budget = budget(1.0, 1e-6);
+    let mut rng = InsecureSeededRng::new(2);
+    let mut session = Session::new(budget, NeighboringRelation::ReplaceOne, &mut rng).recorded();
+    let mut public = ChaCha8Rng::seed_from_u64(2);
+    let spend = TupleSpend::direct(budget);
+    centers
+        .aggregate(&list(None), spend, &mut session, &mut public)
+        .map_err(text)?;
+    let tape = session.into_tape().unwrap_or_default();
+    let drawn = tape.calls().first().map(|call| call.output.clone());
+    let Some(Output::Integers(drawn)) = drawn else {
+        return Err("no tuples were drawn".to_owned());
+    };
+    // One of them is the one whose balls pass first.
+    for at in drawn {
+        let at = usize::try_from(at).map_err(text)?;
+        let session = Session::new(budget, NeighboringRelation::ReplaceOne, &mut rng);
+        let mut session = session.replayed(&tape, Edit::Replaced(at as u64));
+        centers
+            .aggregate(&list(Some(at)), spend, &mut session, &mut public)
+            .map_err(text)?;
+        let report = session.into_report().unwrap_or_default();
+        must(report.calls >= 6, || format!("{} calls", report.calls))?;
+        must(report.differences.is_empty(), || {
+            format!("with tuple {at} wider: {:?}", report.differences)
+        })?;
+    }
+    Ok(())
 }
 
 /// Void tuples partition nothing: each has all tuples outside of its balls.

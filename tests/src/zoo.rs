@@ -245,6 +245,21 @@ pub const ZOO: &[(&str, &str, Check)] = &[
         Check::Law("bounding segment spends once", theorems::segment),
     ),
     (
+        "ktuple-average-by-private-count",
+        "noise of an average for the number of points inside a segment",
+        Check::Law("noise of an average", theorems::average_noise),
+    ),
+    (
+        "ktuple-gap-multiplied",
+        "noise that multiplies a private gap",
+        Check::Law("noise of noisy centers", theorems::noisy_center_scales),
+    ),
+    (
+        "ktuple-move-is-one-change",
+        "a replaced record counted as one change",
+        Check::Replay("ktuple on groups ("),
+    ),
+    (
         "ktuple-void-partitions",
         "void tuples partition",
         Check::Law(

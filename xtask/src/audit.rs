@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::run::{capture, cargo, check, root};
 
-/// `cargo xtask audit [--quick|--long|--zoo|--asan]`
+/// `cargo xtask audit [--quick|--long|--zoo|--tuples|--asan]`
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     match arguments.first().map(String::as_str) {
         Some("--zoo") => zoo(),

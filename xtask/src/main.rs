@@ -45,7 +45,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "audit",
-        arguments: "[--quick | --long | --zoo | --asan]",
+        arguments: "[--quick | --long | --zoo | --tuples | --asan]",
         summary: "replays, ledger law, laws, black box; planted faults; the kernel under AddressSanitizer",
         run: audit::run,
     },

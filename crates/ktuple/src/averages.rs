@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`interior_point`] | a grid point among the values, by the exponential mechanism |
 //! | [`bounding_segment`] | a segment that holds nearly all values |
+//! | [`Counted`], [`Columns`] | values and points as they are handed in |
 //! | [`BoundedAverage`] | averages in one or many dimensions |
 //!
 //! All are private when a point is **added or removed** (their use inside a cluster needs that), and draw under a charge of their
@@ -16,9 +17,11 @@
 //! Nissim, Stemmer, Vadhan, "Locating a Small Cluster Privately", PODS 2016, for the rotated form.
 
 mod average;
+mod counted;
 mod segment;
 #[cfg(test)]
 mod tests;
 
-pub use average::{Axes, BoundedAverage, PointLoss};
+pub use average::{Axes, BoundedAverage, Columns, PointLoss};
+pub use counted::Counted;
 pub use segment::{Range, bounding_segment, interior_point, needed_values};

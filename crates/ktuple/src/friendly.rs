@@ -100,6 +100,13 @@ impl FriendlyCore {
         self.ratio.get()
     }
 
+    /// γ(1 − 2γ): points of two tuples whose centers are D apart match within this times D, whatever the errors of the gaps.
+    #[must_use]
+    pub fn tolerance(&self) -> f64 {
+        let ratio = self.ratio.get();
+        ratio * (1.0 - 2.0 * ratio)
+    }
+
     /// The filter.
     #[must_use]
     pub const fn filter(&self) -> Filter {

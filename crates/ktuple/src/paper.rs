@@ -42,6 +42,16 @@ impl Paper2021 {
             Self::NoisyCenters(centers) => centers,
         }
     }
+
+    /// About 1/Δ: how far points of two tuples may be apart for one to lie in the other's balls, in units of the distance
+    /// between centers.
+    #[must_use]
+    pub fn tolerance(&self) -> f64 {
+        match self {
+            Self::Averages(_) => 1.0 / k_averages::SEPARATION,
+            Self::NoisyCenters(centers) => 1.0 / centers.separation(),
+        }
+    }
 }
 
 impl TupleAggregator for Paper2021 {

@@ -60,23 +60,23 @@ impl Tuples {
     pub fn push(&mut self, points: ArrayView2<'_, f64>) {
         let fits = points.dim() == (self.n_clusters, self.dimension)
             && points.iter().all(|x| (-1.0..=1.0).contains(x));
-        if fits {
-            let lattice = self.lattice;
-            let round = |point: ndarray::ArrayView1<'_, f64>| -> Vec<i32> {
-                point.iter().map(|&x| lattice.quantize(x)).collect()
-            };
-            let mut rounded: Vec<Vec<i32>> = points.outer_iter().map(round).collect();
-            rounded.sort_unstable();
-            self.units.extend(rounded.concat());
-            let distinct = self.n_clusters == 1 || {
-                let tuple = &self.units[self.units.len() - self.n_clusters * self.dimension..];
-                sq_gaps(tuple, self.dimension).iter().all(|&gap| gap > 0)
-            };
-            let distinct = dp_core::planted!("tuple-equal-points-passed": true; distinct);
-            self.void.push(!distinct);
-        } else {
-            self.push_void();
+        if !fits {
+            return self.push_void();
         }
+        let start = self.units.len();
+        for point in points.outer_iter() {
+            self.units
+                .extend(point.iter().map(|&x| self.lattice.quantize(x)));
+        }
+        let tuple = &mut self.units[start..];
+        sort_points(tuple, self.dimension);
+        // Equal points are neighbors now.
+        let distinct = (1..self.n_clusters).all(|i| {
+            let at = i * self.dimension;
+            tuple[at - self.dimension..at] != tuple[at..at + self.dimension]
+        });
+        let distinct = dp_core::planted!("tuple-equal-points-passed": true; distinct);
+        self.void.push(!distinct);
     }
 
     /// Adds a tuple given as points in scaled coordinates inside a frame's domain, rounded as records are.
@@ -100,6 +100,18 @@ impl Tuples {
         self.units
             .resize(self.units.len() + self.n_clusters * self.dimension, 0);
         self.void.push(true);
+    }
+
+    /// Adds all tuples of `other` behind those that are here; what has another shape is added as void tuples.
+    pub fn append(&mut self, other: Self) {
+        if (other.n_clusters, other.dimension, other.lattice)
+            == (self.n_clusters, self.dimension, self.lattice)
+        {
+            self.units.extend(other.units);
+            self.void.extend(other.void);
+        } else {
+            (0..other.len()).for_each(|_| self.push_void());
+        }
     }
 
     /// The public facts.
@@ -157,6 +169,18 @@ impl Tuples {
     }
 }
 
+/// Sorts the points of one tuple lexicographically, in place: they are few.
+fn sort_points(tuple: &mut [i32], dimension: usize) {
+    for end in 1..tuple.len() / dimension {
+        let mut at = end * dimension;
+        while at > 0 && tuple[at - dimension..at] > tuple[at..at + dimension] {
+            let (before, after) = tuple.split_at_mut(at);
+            before[at - dimension..].swap_with_slice(&mut after[..dimension]);
+            at -= dimension;
+        }
+    }
+}
+
 /// ‖x − y‖² in squared lattice units, exactly: coordinates have at most 22 bits and a sign.
 #[must_use]
 pub(crate) fn sq_distance(x: &[i32], y: &[i32]) -> u64 {
@@ -191,6 +215,18 @@ pub(crate) fn nearest(tuple: &[i32], x: &[i32]) -> usize {
     let points = tuple.chunks_exact(x.len().max(1)).enumerate();
     let best = points.min_by_key(|(i, point)| (sq_distance(point, x), *i));
     best.map_or(0, |(i, _)| i)
+}
+
+/// [`nearest`], quick where x is near point `guess`: within half of that point's gap no other is as near.
+///
+/// `sq_gaps` are those of `tuple`.
+#[must_use]
+pub(crate) fn nearest_from(tuple: &[i32], sq_gaps: &[u64], x: &[i32], guess: usize) -> usize {
+    let d = x.len();
+    match sq_gaps.get(guess) {
+        Some(&gap) if 4 * sq_distance(&tuple[guess * d..(guess + 1) * d], x) < gap => guess,
+        _ => nearest(tuple, x),
+    }
 }
 
 /// Splits a positive number in two by a share of the first, rounded down.

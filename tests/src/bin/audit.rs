@@ -1,11 +1,13 @@
-//! The audit of all algorithms: `cargo xtask audit [--quick|--long|--zoo]`.
+//! The audit of all algorithms: `cargo xtask audit [--quick|--long|--zoo|--tuples]`.
 
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use rayon::prelude::*;
-use workspace_tests::{attacks, black_box, door, replays, spending, subjects, theorems};
+use workspace_tests::{
+    attacks, black_box, door, replays, spending, subjects, theorems, tuple_attacks,
+};
 
 /// How much is done.
 struct Effort {
@@ -52,7 +54,10 @@ fn main() -> ExitCode {
         Some("--quick") => audit(&QUICK),
         Some("--long") => audit(&LONG),
         Some("--zoo") => zoo(),
-        Some(other) => vec![format!("`{other}` is none of --quick, --long, --zoo")],
+        Some("--tuples") => tuples(),
+        Some(other) => vec![format!(
+            "`{other}` is none of --quick, --long, --zoo, --tuples"
+        )],
     };
     problems.retain(|problem| !problem.is_empty());
     for problem in &problems {
@@ -129,7 +134,7 @@ fn audit(effort: &Effort) -> Vec<String> {
     say(&format!("{} settings", subjects.len()));
 
     parts.next("laws at the door, theorems");
-    let checks: [Result<(), String>; 12] = [
+    let checks: [Result<(), String>; 14] = [
         door::laplace_law(effort.draws),
         door::gaussian_law(effort.draws),
         door::selection_laws(effort.draws / 4),
@@ -141,6 +146,8 @@ fn audit(effort: &Effort) -> Vec<String> {
         theorems::friendly(),
         theorems::filtered_loss(),
         theorems::segment(),
+        theorems::average_noise(),
+        theorems::noisy_center_scales(),
         theorems::void_partitions_nothing(),
     ];
     problems.extend(checks.into_iter().filter_map(Result::err));
@@ -159,13 +166,15 @@ fn audit(effort: &Effort) -> Vec<String> {
             ))
         })
         .collect();
-    let mut verdicts = black_box::mechanisms(effort.runs, attacked.len());
-    let pairs = verdicts.len() + attacked.len();
+    let others = attacked.len() + tuple_attacks::ATTACKS;
+    let mut verdicts = black_box::mechanisms(effort.runs, others);
+    let pairs = verdicts.len() + others;
     let ends: Vec<_> = attacked
         .par_iter()
         .map(|s| black_box::algorithm(s, effort.algorithm_runs, pairs))
         .collect();
     verdicts.extend(ends);
+    verdicts.extend(tuple_attacks::all(effort.algorithm_runs, pairs));
     for verdict in &verdicts {
         say(&verdict.line());
         if verdict.convicts() {
@@ -189,6 +198,18 @@ fn audit(effort: &Effort) -> Vec<String> {
     }
     parts.next("end");
     problems
+}
+
+/// The attacks on k-tuple aggregators by themselves, with more runs than the usual audit has time for.
+fn tuples() -> Vec<String> {
+    let verdicts = tuple_attacks::all(400_000, tuple_attacks::ATTACKS);
+    for verdict in &verdicts {
+        say(&verdict.line());
+    }
+    let broken = verdicts.iter().filter(|verdict| verdict.convicts());
+    broken
+        .map(|verdict| format!("a promise is broken: {}", verdict.line()))
+        .collect()
 }
 
 #[cfg(dp_faults)]

@@ -2,8 +2,11 @@
 //!
 //! * `ball`: eight unit Gaussians with means in a ball of radius 100: how often every mean is found, and in what time;
 //! * `real --data DIR`: sets that are not easy: ⊥ or a good answer;
-//! * `tables`: Section 7 of the paper, Tests 1 to 3, for the two published algorithms and FriendlyCore;
-//! * `separations`: how close together clusters may be, and one cell with tuples made both ways;
+//! * `tables [--test 1|2|3] [--row I] [--algorithms fnsa]`: Section 7 of the paper, Tests 1 to 3, for FriendlyCore (f), the published
+//!   `NoisyCenters` with the paper's separation (n) and with the proved one (s), and the published `Averages` (a): minutes for all
+//!   but `a`, which takes an hour and more for k·d > 16;
+//! * `both-ways`: one small cell with tuples from their law and from blocks;
+//! * `separations`: how close together clusters may be;
 //! * `sizes`: how many tuples the published test needs, by each of its formulas;
 //! * `speed`: test, aggregation and whole fits against the clock.
 #![expect(
@@ -13,6 +16,8 @@
 
 mod ball;
 mod real;
+mod section7;
+mod separations;
 mod tables;
 
 use std::process::ExitCode;
@@ -37,8 +42,11 @@ fn main() -> ExitCode {
         Some("speed") => real::speed(),
         Some("sizes") => tables::sizes(),
         Some("tables") => tables::run(&arguments),
-        Some("separations") => tables::separations(&arguments),
-        _ => Err("usage: reproduce ktuple ball|real|tables|separations|sizes|speed".into()),
+        Some("both-ways") => tables::both_ways(&arguments),
+        Some("separations") => separations::run(&arguments),
+        _ => {
+            Err("usage: reproduce ktuple ball|real|tables|both-ways|separations|sizes|speed".into())
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use dp_core::{NeighboringRelation, Session, Value};
+use dp_core::{Budget, Delta, Epsilon, NeighboringRelation, Session, Value};
 use gmm::learner::Sigmas;
 use gmm::{GaussianMixture, GmmOutcome, PrivateGmm, PrivateGmmParams};
-use ktuple::means::Aggregator;
 use metric_space::{Frame, FramedSource, RecordSource};
 use rand::RngCore;
 
@@ -66,7 +65,10 @@ fn check(request: &FitRequest) -> Result<PrivateGmm, RequestError> {
     let aggregator = match choice {
         AggregatorChoice::FriendlyCore => gmm::private::default_aggregator(),
         AggregatorChoice::Averages | AggregatorChoice::NoisyCenters => {
-            aggregator(choice, request.n_clusters, budget, scale_min).map_err(refused(NAME))?
+            // The tuples get about half.
+            let tuples = share_of(budget, 0.5).map_err(refused(NAME))?;
+            let clusters = (request.n_clusters, request.columns.len());
+            aggregator(choice, clusters, tuples, scale_min).map_err(refused(NAME))?
         }
     };
     PrivateGmmParams::new(request.n_clusters, budget)
@@ -131,16 +133,18 @@ fn original_covariances(mixture: &GaussianMixture, request: &FitRequest) -> Vec<
 fn advice(request: &FitRequest, checked: &PrivateGmm, frame: &Frame) -> Option<String> {
     let blocks = checked.n_blocks(frame).ok()? as u64;
     let n = request.n_hint?;
-    let ratio = match checked.params().tuple_aggregator() {
-        Aggregator::FriendlyCore(core) => core.match_ratio(),
-        Aggregator::Paper2021(_) => return None,
-    };
-    Some(ktuple::planner::advice_at(
-        ratio,
-        n,
-        blocks,
-        request.n_clusters,
-        frame.dimension(),
+    let ratio = checked.params().tuple_aggregator().tolerance();
+    let clusters = (request.n_clusters, frame.dimension());
+    let prospect = ktuple::planner::Prospect::new(n, blocks, clusters, ratio);
+    Some(prospect.to_string())
+}
+
+/// A share of (ε, δ).
+fn share_of(budget: Budget, share: f64) -> Result<Budget, ktuple::ParamsError> {
+    let too_small = |_| ktuple::ParamsError::BudgetTooSmall;
+    Ok(Budget::approx(
+        Epsilon::new(budget.epsilon.get() * share).map_err(too_small)?,
+        Delta::new(budget.delta.get() * share).map_err(too_small)?,
     ))
 }
 

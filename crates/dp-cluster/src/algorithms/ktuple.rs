@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use dp_core::{Budget, Loss, NeighboringRelation, Session, Value};
-use ktuple::ParamsError;
 use ktuple::averages::Axes;
 use ktuple::blocks::Sampling;
 use ktuple::means::{Aggregator, KMeansOutcome, PrivateKMeans, PrivateKMeansParams, Refine};
 use ktuple::paper::{NoisyComposition, Paper2021, PrivateKAverages, PrivateKNoisyCenters};
-use metric_space::{FramedSource, RecordSource};
+use ktuple::{ParamsError, TupleShape};
+use metric_space::{FramedSource, Lattice, RecordSource};
 use rand::RngCore;
 
 use super::failure::{failed, refusal, refused};
@@ -46,11 +46,12 @@ pub enum SamplingChoice {
 /// `PrivatekMeans`.
 pub(crate) struct KTuple;
 
-/// The aggregator of a request; `scale_min` is a fraction of half the widest column.
+/// The aggregator of a request for k clusters in d columns; `tuples` is what it may spend, `scale_min` a fraction of half the
+/// widest column.
 pub(super) fn aggregator(
     choice: AggregatorChoice,
-    n_clusters: usize,
-    budget: Budget,
+    (n_clusters, dimension): (usize, usize),
+    tuples: Budget,
     scale_min: f64,
 ) -> Result<Aggregator, ParamsError> {
     Ok(match choice {
@@ -59,12 +60,27 @@ pub(super) fn aggregator(
             PrivateKAverages::new(scale_min, FAILURE_PROBABILITY, Axes::Own)?,
         )),
         AggregatorChoice::NoisyCenters => {
-            let separation =
-                PrivateKNoisyCenters::wide_separation(budget, n_clusters, FAILURE_PROBABILITY);
+            let shape = TupleShape {
+                n_tuples: 0,
+                n_clusters,
+                dimension,
+                lattice: Lattice::default(),
+            };
+            let basic = NoisyComposition::Basic;
+            // With one cluster there is nothing to agree on, and nothing to swap.
+            let separation = match n_clusters {
+                0 | 1 => PrivateKNoisyCenters::wide_separation(tuples, 2, FAILURE_PROBABILITY),
+                _ => PrivateKNoisyCenters::steady_separation(
+                    tuples,
+                    shape,
+                    FAILURE_PROBABILITY,
+                    basic,
+                )?,
+            };
             Aggregator::Paper2021(Paper2021::NoisyCenters(PrivateKNoisyCenters::new(
                 separation,
                 FAILURE_PROBABILITY,
-                NoisyComposition::Basic,
+                basic,
             )?))
         }
     })
@@ -79,9 +95,6 @@ fn check(request: &FitRequest) -> Result<PrivateKMeans, RequestError> {
         let widest = halves.fold(0.0, |a, b| if b > a { b } else { a });
         refine.scale_min = scale_min / widest;
     }
-    let choice = options.aggregator.unwrap_or_default();
-    let aggregator =
-        aggregator(choice, request.n_clusters, budget, refine.scale_min).map_err(refused(NAME))?;
     let sampling = match (options.sampling.unwrap_or_default(), options.block_size) {
         (SamplingChoice::Disjoint, None) => Sampling::Disjoint,
         (SamplingChoice::Disjoint, Some(_)) => {
@@ -97,10 +110,14 @@ fn check(request: &FitRequest) -> Result<PrivateKMeans, RequestError> {
             return Err(refusal(NAME, ParamsError::NoBlockSize));
         }
     };
-    PrivateKMeansParams::new(request.n_clusters, budget)
+    let params = PrivateKMeansParams::new(request.n_clusters, budget).sampling(sampling);
+    let choice = options.aggregator.unwrap_or_default();
+    let clusters = (request.n_clusters, request.columns.len());
+    let tuples = params.tuple_budget().map_err(refused(NAME))?;
+    let aggregator = aggregator(choice, clusters, tuples, refine.scale_min).map_err(refused(NAME))?;
+    params
         .aggregator(aggregator)
         .n_blocks(options.blocks)
-        .sampling(sampling)
         .refine(refine)
         .n_hint(request.n_hint)
         .check()
@@ -172,14 +189,13 @@ impl Algorithm for KTuple {
             .plan(&frame, request.relation)
             .map_err(refused(NAME))?;
         let mut plan = Plan::new(events).parameters(parameters(request, &checked)?);
-        if let Some(n) = request.n_hint {
-            let blocks = checked
-                .n_blocks(&frame, request.relation)
+        if request.n_hint.is_some() {
+            let prospect = checked
+                .prospect(&frame, request.relation)
                 .map_err(refused(NAME))?;
-            let advice =
-                ktuple::planner::advice(n, blocks as u64, request.n_clusters, frame.dimension());
-            plan = plan.note(advice);
-            plan.expected_sq_error = expected_sq_error(request, &plan, n, blocks);
+            plan = plan.note(prospect.to_string());
+            plan.expected_sq_error =
+                expected_sq_error(request, &plan, prospect.n_records, prospect.n_blocks);
         }
         Ok(plan)
     }

@@ -9,7 +9,9 @@ use dp_core::sensitivity::{L1Sensitivity, L2Sensitivity, Sensitivity};
 use dp_core::session::Charge;
 use dp_core::{Budget, Confidential, Delta, Epsilon, Session};
 use rand::{Rng, RngCore};
+use rayon::prelude::*;
 
+use super::Counted;
 use super::segment::{Range, bounding_segment, needed_values};
 use crate::error::ParamsError;
 use crate::tuples::share;
@@ -32,6 +34,30 @@ pub struct PointLoss {
     pub epsilon: f64,
     /// δ.
     pub delta: f64,
+}
+
+/// Points column by column, lattice units: axes are worked on one by one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Columns(Vec<Vec<i32>>);
+
+impl Columns {
+    /// From columns of equal length; what a longer one has beyond the shortest is cut off.
+    #[must_use]
+    pub fn new(mut columns: Vec<Vec<i32>>) -> Self {
+        let n = columns.iter().map(Vec::len).min().unwrap_or(0);
+        for column in &mut columns {
+            column.truncate(n);
+        }
+        Self(columns)
+    }
+
+    fn dimension(&self) -> usize {
+        self.0.len()
+    }
+
+    fn n_points(&self) -> usize {
+        self.0.first().map_or(0, Vec::len)
+    }
 }
 
 /// A private average of points in a public ball or box of radius Λ.
@@ -108,58 +134,63 @@ impl BoundedAverage {
         needed_values(self.range, loss.segment, beta).saturating_mul(2)
     }
 
-    /// The average of points (d coordinates each, lattice units), in lattice units; total: no points give the middle.
+    /// The average of points, in lattice units; total: no points give the middle.
     ///
     /// # Privacy
     ///
     /// (ε, δ) = `loss` when a point is added or removed. Per axis: a bounding segment [x, y] (ε/2), a noisy count (ε/8), and the sum of
     /// the differences to the segment's middle, each *moved into* the segment, with Gaussian noise for half its length. The text
-    /// drops the points outside and scales the noise by the number of the others, which is private (point 3).
+    /// drops the points outside and scales the noise by the number of the others, which is private (point 3). For replays:
+    /// the caller's theorem lets `n_changed` points differ.
     ///
     /// # Errors
     ///
     /// [`ParamsError`] if the budget is too small for noise to be drawn: public numbers alone decide.
     pub fn release(
         &self,
-        points: &[&[i32]],
-        dimension: usize,
+        points: &Columns,
         loss: PointLoss,
+        n_changed: u64,
         charge: &Charge,
         session: &mut Session<'_>,
         public: &mut dyn RngCore,
     ) -> Result<Vec<f64>, ParamsError> {
-        let loss = AxisLoss::new(per_axis(loss, dimension));
-        let beta = self.failure_probability / dimension as f64;
+        let dimension = points.dimension();
+        let line = Line {
+            loss: AxisLoss::new(per_axis(loss, dimension)),
+            failure_probability: self.failure_probability / dimension as f64,
+            n_changed,
+        };
         let rotation = match self.axes {
             Axes::Own => None,
             Axes::Rotated => Some(rotation(dimension, public)),
         };
-        let mut along = Vec::with_capacity(dimension);
-        for axis in 0..dimension {
-            let (range, mut values): (Range, Vec<i64>) = match &rotation {
-                None => (
-                    self.range,
-                    points.iter().map(|point| i64::from(point[axis])).collect(),
-                ),
-                Some(rotation) => {
-                    let root = libm::sqrt(dimension as f64);
-                    let bound = integer(self.range.bound as f64 * root) + 1;
-                    let project = |point: &&[i32]| {
-                        let terms = point.iter().zip(&rotation[axis]);
-                        integer(terms.map(|(&x, r)| f64::from(x) * r).sum())
-                    };
-                    (
-                        Range::new(bound, self.range.step),
-                        points.iter().map(project).collect(),
-                    )
-                }
-            };
-            for value in &mut values {
-                *value = (*value).clamp(-range.bound, range.bound);
+        let range = match &rotation {
+            None => self.range,
+            Some(_) => {
+                let root = libm::sqrt(dimension as f64);
+                Range::new(integer(self.range.bound as f64 * root) + 1, self.range.step)
             }
-            values.sort_unstable();
-            along.push(line_average(&values, range, loss, beta, charge, session)?);
-        }
+        };
+        let inside = |x: i64| x.clamp(-range.bound, range.bound);
+        let count = |axis: usize| match &rotation {
+            None => Counted::new(points.0[axis].iter().map(|&x| inside(i64::from(x)))),
+            Some(rotation) => {
+                let project = |i: usize| {
+                    let terms = points.0.iter().zip(&rotation[axis]);
+                    inside(integer(
+                        terms.map(|(column, r)| f64::from(column[i]) * r).sum(),
+                    ))
+                };
+                Counted::new((0..points.n_points()).map(project))
+            }
+        };
+        let counted: Vec<Counted> = (0..dimension).into_par_iter().map(count).collect();
+        let along: Result<Vec<f64>, ParamsError> = counted
+            .into_iter()
+            .map(|values| line.average(&values, range, charge, session))
+            .collect();
+        let along = along?;
         Ok(match rotation {
             None => along,
             Some(rotation) => (0..dimension)
@@ -169,56 +200,70 @@ impl BoundedAverage {
     }
 }
 
-/// One axis.
-fn line_average(
-    sorted: &[i64],
-    range: Range,
+/// What an average along one axis may cost, and how likely its segment misses.
+struct Line {
     loss: AxisLoss,
     failure_probability: f64,
-    charge: &Charge,
-    session: &mut Session<'_>,
-) -> Result<f64, ParamsError> {
-    let too_small = |_| ParamsError::BudgetTooSmall;
-    let one = |_: dp_core::sensitivity::SensitivityError| ParamsError::BudgetTooSmall;
-    let (low, high) = bounding_segment(
-        sorted,
-        range,
-        loss.segment,
-        failure_probability,
-        charge,
-        session,
-    );
-    let count = AdditiveMechanism::laplace(
-        L1Sensitivity::new(1).map_err(one)?,
-        Epsilon::new(loss.count).map_err(too_small)?,
-    )?;
-    let n = Confidential::new(vec![i64::try_from(sorted.len()).unwrap_or(i64::MAX)]);
-    let n = session.add_noise_charged(charge, &count, "points", Sensitivity::ByTheorem, &n);
-    let middle = low + (high - low) / 2;
-    let half = (high - middle).max(middle - low).max(1).unsigned_abs();
-    let inside = sorted.iter().map(|&x| x.clamp(low, high) - middle);
-    let sum = inside.fold(0_i64, i64::saturating_add);
-    let budget = Budget::approx(
-        Epsilon::new(loss.sum).map_err(too_small)?,
-        Delta::new(loss.delta).map_err(too_small)?,
-    );
-    let spend = budget.gaussian().ok_or(ParamsError::BudgetTooSmall)?;
-    let squared = L2Sensitivity::from_squared(u128::from(half) * u128::from(half)).map_err(one)?;
-    let noise = AdditiveMechanism::gaussian(squared, spend)?;
-    let sum = Confidential::new(vec![sum]);
-    let sum = session.add_noise_charged(
-        charge,
-        &noise,
-        "sum in a segment",
-        Sensitivity::ByTheorem,
-        &sum,
-    );
-    let n = n.first().map_or(0.0, |&n| n as f64);
-    let mean = match sum.first() {
-        Some(&sum) if n >= 1.0 => (sum as f64 / n).clamp(-(half as f64), half as f64),
-        _ => 0.0,
-    };
-    Ok(middle as f64 + mean)
+    n_changed: u64,
+}
+
+impl Line {
+    fn average(
+        &self,
+        values: &Counted,
+        range: Range,
+        charge: &Charge,
+        session: &mut Session<'_>,
+    ) -> Result<f64, ParamsError> {
+        let too_small = |_| ParamsError::BudgetTooSmall;
+        let one = |_: dp_core::sensitivity::SensitivityError| ParamsError::BudgetTooSmall;
+        let loss = self.loss;
+        let (low, high) = bounding_segment(
+            values,
+            range,
+            loss.segment,
+            self.failure_probability,
+            self.n_changed,
+            charge,
+            session,
+        );
+        let count = AdditiveMechanism::laplace(
+            L1Sensitivity::new(1).map_err(one)?,
+            Epsilon::new(loss.count).map_err(too_small)?,
+        )?;
+        let n = Confidential::new(vec![i64::try_from(values.len()).unwrap_or(i64::MAX)]);
+        let moved = Sensitivity::L1(self.n_changed);
+        let n = session.add_noise_charged(charge, &count, "points", moved, &n);
+        let middle = low + (high - low) / 2;
+        let half = (high - middle).max(middle - low).max(1).unsigned_abs();
+        let sum = values.iter().fold(0_i64, |sum, &(x, n)| {
+            let n = i64::try_from(n).unwrap_or(i64::MAX);
+            sum.saturating_add((x.clamp(low, high) - middle).saturating_mul(n))
+        });
+        // As printed: noise for the length of the segment over |S'|, a private number.
+        let half = dp_core::planted!("ktuple-average-by-private-count": {
+            let within = values.iter().filter(|(x, _)| (low..=high).contains(x));
+            let within: u64 = within.map(|&(_, n)| n).sum();
+            half.saturating_mul(values.len().max(1)) / within.max(1)
+        }; half);
+        let budget = Budget::approx(
+            Epsilon::new(loss.sum).map_err(too_small)?,
+            Delta::new(loss.delta).map_err(too_small)?,
+        );
+        let spend = budget.gaussian().ok_or(ParamsError::BudgetTooSmall)?;
+        let squared =
+            L2Sensitivity::from_squared(u128::from(half) * u128::from(half)).map_err(one)?;
+        let noise = AdditiveMechanism::gaussian(squared, spend)?;
+        let moved = Sensitivity::L1(half.saturating_mul(self.n_changed));
+        let sum = Confidential::new(vec![sum]);
+        let sum = session.add_noise_charged(charge, &noise, "sum in a segment", moved, &sum);
+        let n = n.first().map_or(0.0, |&n| n as f64);
+        let mean = match sum.first() {
+            Some(&sum) if n >= 1.0 => (sum as f64 / n).clamp(-(half as f64), half as f64),
+            _ => 0.0,
+        };
+        Ok(middle as f64 + mean)
+    }
 }
 
 fn integer(x: f64) -> i64 {

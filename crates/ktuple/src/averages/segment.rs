@@ -1,9 +1,11 @@
 //! Interior points and bounding segments on a public grid of a line.
 
 use dp_core::mechanism::{SelectionMechanism, SelectionRule};
-use dp_core::sensitivity::ScoreWidth;
+use dp_core::sensitivity::{ScoreWidth, Sensitivity};
 use dp_core::session::Charge;
 use dp_core::{Confidential, Epsilon, Session};
+
+use super::Counted;
 
 /// A public range [-Λ, Λ] of a line and the step of a grid on it, both in lattice units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,54 +74,72 @@ pub fn needed_values(range: Range, epsilon: f64, failure_probability: f64) -> u6
 
 /// The quality min(#{left(x) ≤ y}, #{right(x) ≥ y}) of all grid points y, as steps: lengths and values.
 ///
-/// `zeros` more values are 0. It changes only where some left(x) or right(x) + 1 lies, so there are at most 2n + 1 steps.
-pub(super) fn quality(values: &[i64], zeros: u64, range: Range) -> Vec<(u64, i64)> {
+/// It changes only where some left(x) or right(x) + 1 lies, so there are at most two steps per different grid point among the
+/// values, and one.
+pub(super) fn quality(values: &Counted, range: Range) -> Vec<(u64, i64)> {
     let end = range.n_points();
-    let mut lefts: Vec<u64> = values.iter().map(|&x| range.left(x)).collect();
-    let mut rights: Vec<u64> = values.iter().map(|&x| range.right(x)).collect();
-    lefts.sort_unstable();
-    rights.sort_unstable();
-    let mut cuts = lefts.clone();
-    cuts.extend(rights.iter().map(|right| right + 1));
-    let (left_zero, right_zero) = (range.left(0), range.right(0));
-    cuts.extend([0, left_zero, right_zero + 1, end]);
+    // Grid points in order, with the number of values whose left (right) is there or before.
+    let lefts = running(values.iter().map(|&(x, n)| (range.left(x), n)));
+    let rights = running(values.iter().map(|&(x, n)| (range.right(x), n)));
+    let up_to = |grid: &[(u64, u64)], y: u64| match grid.partition_point(|&(at, _)| at <= y) {
+        0 => 0,
+        found => grid[found - 1].1,
+    };
+    let mut cuts = vec![0, end];
+    cuts.extend(lefts.iter().map(|&(left, _)| left));
+    cuts.extend(rights.iter().map(|&(right, _)| right + 1));
     cuts.retain(|&cut| cut <= end);
     cuts.sort_unstable();
     cuts.dedup();
+    let n = values.len();
     let steps = cuts.windows(2).map(|cut| {
-        let below = lefts.partition_point(|&left| left <= cut[0]) as u64
-            + if left_zero <= cut[0] { zeros } else { 0 };
-        let above = (rights.len() - rights.partition_point(|&right| right < cut[0])) as u64
-            + if right_zero >= cut[0] { zeros } else { 0 };
-        let quality = below.min(above);
+        let before = match cut[0] {
+            0 => 0,
+            y => up_to(&rights, y - 1),
+        };
+        let quality = up_to(&lefts, cut[0]).min(n - before);
         (cut[1] - cut[0], i64::try_from(quality).unwrap_or(i64::MAX))
     });
     steps.collect()
 }
 
-/// A grid point in [min − g, max + g] of the values and of `zeros` more that are 0, but for probability 2(Λ/g + 1)·e^(−εn/4).
+/// Ascending grid points with the number of values up to each.
+fn running(counts: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
+    let mut all: Vec<(u64, u64)> = Vec::new();
+    let mut total = 0;
+    for (at, n) in counts {
+        total += n;
+        match all.last_mut() {
+            Some(last) if last.0 == at => last.1 = total,
+            _ => all.push((at, total)),
+        }
+    }
+    all
+}
+
+/// A grid point in [min − g, max + g] of the values, but for probability 2(Λ/g + 1)·e^(−εn/4).
 ///
 /// # Privacy
 ///
 /// ε for a **replaced** value: the quality of each grid point changes by at most 1, either way, so the scores' changes
 /// have width 2 and the exponent is ε/2 (Proposition A.4). The weights are exp(εq/2) times the number of grid points, where
-/// the text prints q times that number (point 1).
+/// the text prints q times that number (point 1). For replays: the caller's theorem lets `n_changed` values differ.
 pub fn interior_point(
-    values: &[i64],
-    zeros: u64,
+    values: &Counted,
     range: Range,
     epsilon: Epsilon,
-    purpose: &str,
+    (purpose, n_changed): (&str, u64),
     charge: &Charge,
     session: &mut Session<'_>,
 ) -> i64 {
-    let steps = quality(values, zeros, range);
+    let steps = quality(values, range);
     let Ok(width) = ScoreWidth::new(2) else {
         return 0;
     };
     let mechanism = SelectionMechanism::calibrate(SelectionRule::Exponential, width, epsilon);
     let steps = Confidential::new(steps);
-    let point = session.choose_on_grid_charged(charge, &mechanism, purpose, width, &steps);
+    let moved = Sensitivity::Width(n_changed.saturating_mul(2));
+    let point = session.choose_on_grid_charged(charge, &mechanism, purpose, moved, &steps);
     range.point(point.unwrap_or(0))
 }
 
@@ -128,28 +148,32 @@ pub fn interior_point(
 /// # Privacy
 ///
 /// ε when a value is added or removed, or replaced. One value can change both the q smallest and the q largest (where n is private this
-/// happens for n < 2q), each by one replacement; missing ones are padded with zeros, so that the sets keep their size. So
-/// the two interior points cost ε/2 each: the text charges ε for two calls at ε (point 2).
+/// happens for n < 2q), each by one replacement; missing ones are padded with −Λ and Λ in turn, so that the sets keep their size and
+/// no grid point gains on another. So
+/// the two interior points cost ε/2 each: the text charges ε for two calls at ε (point 2). For replays: the caller's theorem
+/// lets `n_changed` values differ.
 pub fn bounding_segment(
-    sorted: &[i64],
+    values: &Counted,
     range: Range,
     epsilon: f64,
     failure_probability: f64,
+    n_changed: u64,
     charge: &Charge,
     session: &mut Session<'_>,
 ) -> (i64, i64) {
     let q = needed_values(range, epsilon, failure_probability);
-    let q = usize::try_from(q).unwrap_or(usize::MAX);
     let each = dp_core::planted!("ktuple-segment-whole": epsilon; epsilon / 2.0);
     let Ok(each) = Epsilon::new(each) else {
         return (0, 0);
     };
-    let n = sorted.len();
-    let taken = q.min(n);
-    let missing = (q - taken) as u64;
-    let (smallest, largest) = (&sorted[..taken], &sorted[n - taken..]);
-    let low = interior_point(smallest, missing, range, each, "lower end", charge, session);
-    let high = interior_point(largest, missing, range, each, "upper end", charge, session);
+    let missing = q.saturating_sub(values.len());
+    let mut end = |values: Counted, purpose| {
+        let purpose = (purpose, n_changed);
+        let padded = values.padded(range.bound, missing);
+        interior_point(&padded, range, each, purpose, charge, session)
+    };
+    let low = end(values.smallest(q), "lower end");
+    let high = end(values.largest(q), "upper end");
     let (low, high) = (low - range.step, high + range.step);
     (low, high.max(low))
 }

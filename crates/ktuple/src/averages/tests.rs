@@ -16,6 +16,10 @@ use super::average::{per_axis, total};
 use super::segment::quality;
 use super::*;
 
+fn counted(values: &[i64]) -> Counted {
+    Counted::new(values.iter().copied())
+}
+
 /// Quality by definition, at each grid point.
 fn quality_by_definition(values: &[i64], range: Range) -> Vec<i64> {
     let points = (0..range.n_points()).map(|i| -range.bound + i as i64 * range.step);
@@ -30,6 +34,12 @@ fn quality_by_definition(values: &[i64], range: Range) -> Vec<i64> {
         .collect()
 }
 
+/// With `missing` more values, −Λ and Λ in turn.
+fn padded(mut values: Vec<i64>, bound: i64, missing: usize) -> Vec<i64> {
+    values.extend((0..missing).map(|i| if i % 2 == 0 { -bound } else { bound }));
+    values
+}
+
 fn expand(steps: &[(u64, i64)]) -> Vec<i64> {
     let each = steps
         .iter()
@@ -40,18 +50,38 @@ fn expand(steps: &[(u64, i64)]) -> Vec<i64> {
 proptest! {
     #[test]
     fn the_steps_are_the_quality_of_the_definition(
-        values in prop::collection::vec(-40_i64..=40, 0..12), zeros in 0_u64..3, step in 1_i64..=9,
+        values in prop::collection::vec(-40_i64..=40, 0..12), missing in 0_u64..5, step in 1_i64..=9,
     ) {
         let range = Range::new(40, step);
-        let steps = expand(&quality(&values, zeros, range));
-        let padded = [values, vec![0; zeros as usize]].concat();
+        let steps = expand(&quality(&counted(&values).padded(40, missing), range));
+        let padded = padded(values, 40, missing as usize);
         prop_assert_eq!(steps, quality_by_definition(&padded, range));
+    }
+
+    /// Both ways of counting, and the ends of the list.
+    #[test]
+    fn counts_are_those_of_the_sorted_list(
+        mut values in prop::collection::vec(-300_i64..=300, 0..200), far in any::<bool>(), q in 0_u64..250,
+    ) {
+        if far {
+            values.push(1 << 40);
+        }
+        let counted = counted(&values);
+        values.sort_unstable();
+        let list = |counted: &Counted| -> Vec<i64> {
+            counted.iter().flat_map(|&(x, n)| vec![x; n as usize]).collect()
+        };
+        let taken = values.len().min(q as usize);
+        prop_assert_eq!(list(&counted), values.clone());
+        prop_assert_eq!(list(&counted.smallest(q)), values[..taken].to_vec());
+        prop_assert_eq!(list(&counted.largest(q)), values[values.len() - taken..].to_vec());
+        prop_assert_eq!(counted.smallest(q).len(), taken as u64);
     }
 }
 
 /// The exponential mechanism's law on the grid.
 fn law(values: &[i64], range: Range, epsilon: f64) -> Vec<f64> {
-    let weights: Vec<f64> = expand(&quality(values, 0, range))
+    let weights: Vec<f64> = expand(&quality(&counted(values), range))
         .into_iter()
         .map(|q| (epsilon * q as f64 / 2.0).exp())
         .collect();
@@ -61,7 +91,7 @@ fn law(values: &[i64], range: Range, epsilon: f64) -> Vec<f64> {
 
 /// The same with the weights of the run-time paragraph: q instead of e^(εq/2).
 fn printed_law(values: &[i64], range: Range) -> Vec<f64> {
-    let weights = expand(&quality(values, 0, range));
+    let weights = expand(&quality(&counted(values), range));
     let sum: i64 = weights.iter().sum();
     weights.into_iter().map(|w| w as f64 / sum as f64).collect()
 }
@@ -108,8 +138,9 @@ fn segment_loss(first: &[i64], second: &[i64], range: Range, each: f64, q: usize
         let taken = q.min(sorted.len());
         let mut low = sorted[..taken].to_vec();
         let mut high = sorted[sorted.len() - taken..].to_vec();
-        low.resize(q, 0);
-        high.resize(q, 0);
+        let missing = q - taken;
+        low = padded(low, range.bound, missing);
+        high = padded(high, range.bound, missing);
         (law(&low, range, each), law(&high, range, each))
     };
     let ((low, high), (other_low, other_high)) = (ends(first), ends(second));
@@ -216,7 +247,8 @@ fn average(axes: Axes, n: usize, dimension: usize, loss: PointLoss, seed: u64) -
                 .collect()
         })
         .collect();
-    let views: Vec<&[i32]> = points.iter().map(Vec::as_slice).collect();
+    let column = |j: usize| points.iter().map(|point| point[j]).collect();
+    let columns = Columns::new((0..dimension).map(column).collect());
     let budget = Budget::approx(
         Epsilon::new(10.0).expect("valid"),
         Delta::new(1e-3).expect("valid"),
@@ -237,7 +269,7 @@ fn average(axes: Axes, n: usize, dimension: usize, loss: PointLoss, seed: u64) -
     };
     let mut public = ChaCha8Rng::seed_from_u64(seed + 1);
     let center = release
-        .release(&views, dimension, loss, &charge, &mut session, &mut public)
+        .release(&columns, loss, 1, &charge, &mut session, &mut public)
         .expect("drawable");
     let mean = |j: usize| points.iter().map(|point| f64::from(point[j])).sum::<f64>() / n as f64;
     let errors = center
@@ -265,10 +297,10 @@ fn the_noise_fits_the_points_and_not_the_domain() {
 fn no_points_are_no_error() {
     let range = Range::new(100, 7);
     assert_eq!(
-        expand(&quality(&[], 0, range)).len() as u64,
+        expand(&quality(&counted(&[]), range)).len() as u64,
         range.n_points()
     );
-    assert!(quality(&[], 0, range).iter().all(|&(_, q)| q == 0));
+    assert!(quality(&counted(&[]), range).iter().all(|&(_, q)| q == 0));
 }
 
 /// Goodness of fit of the drawn law: χ² with 6 degrees of freedom exceeds 35 with probability below 1e-5.
@@ -291,7 +323,14 @@ fn interior_points_follow_the_exponential_mechanism() {
     let mut counts = [0_u32; 7];
     let epsilon = Epsilon::new(1.5).expect("valid");
     for _ in 0..20_000 {
-        let point = interior_point(&values, 0, range, epsilon, "test", &charge, &mut session);
+        let point = interior_point(
+            &counted(&values),
+            range,
+            epsilon,
+            ("test", 1),
+            &charge,
+            &mut session,
+        );
         counts[(point + 3) as usize] += 1;
     }
     let statistic: f64 = counts

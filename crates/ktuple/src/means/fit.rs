@@ -1,6 +1,6 @@
 //! The run: plan, blocks, tuples, rough centers, refined centers.
 
-use dp_core::{Budget, Delta, Epsilon, Event, NeighboringRelation, Session};
+use dp_core::{Budget, Event, NeighboringRelation, Session};
 use metric_space::{Frame, LatticeSource};
 use ndarray::Array2;
 use rand::RngCore;
@@ -10,6 +10,7 @@ use super::refine::RefineSpend;
 use crate::aggregator::{Aggregate, Refusal, TupleAggregator, TupleSpend};
 use crate::blocks::{Blocks, KMeans, Sampling};
 use crate::error::{FitError, ParamsError};
+use crate::planner::Prospect;
 use crate::tuples::{TupleShape, share};
 
 /// Checked `PrivatekMeans`.
@@ -77,6 +78,35 @@ impl PrivateKMeans {
         relation: NeighboringRelation,
     ) -> Result<usize, ParamsError> {
         Ok(self.division(frame, relation)?.n_blocks)
+    }
+
+    /// Whether a fit could find centers at all, and from what separation on: from `n_hint` and the other public facts, without any data.
+    ///
+    /// The cost is that of a plan. Where it [is not feasible](Prospect::is_feasible) a fit would nearly surely end in ⊥, with its
+    /// budget spent.
+    ///
+    /// # Errors
+    ///
+    /// [`ParamsError`] as [`plan`](Self::plan) (the budget is too small for any answer), or if there is no `n_hint`.
+    pub fn prospect(
+        &self,
+        frame: &Frame,
+        relation: NeighboringRelation,
+    ) -> Result<Prospect, ParamsError> {
+        let params = &self.params;
+        let n_blocks = self.n_blocks(frame, relation)? as u64;
+        let n_records = params.n_hint.ok_or(ParamsError::Count {
+            name: "n_hint",
+            least: 1,
+            got: 0,
+        })?;
+        let drawn = match params.sampling {
+            Sampling::Disjoint => n_records,
+            Sampling::WithReplacement { block_size } => n_blocks.saturating_mul(block_size),
+        };
+        let clusters = (params.n_clusters, frame.dimension());
+        let ratio = params.aggregator.tolerance();
+        Ok(Prospect::new(drawn, n_blocks, clusters, ratio))
     }
 
     /// Runs.
@@ -163,9 +193,10 @@ impl PrivateKMeans {
         if let Sampling::WithReplacement { block_size } = params.sampling {
             return self.printed(frame, relation, block_size);
         }
-        let (for_tuples, rest) = share(epsilon, params.tuple_share);
-        let (delta_tuples, delta_rest) = dp_core::planted!("ktuple-delta-twice": (delta, delta); share(delta, params.tuple_share));
-        let budget = approx(for_tuples, delta_tuples)?;
+        let (_, rest) = share(epsilon, params.tuple_share);
+        let delta_share = share(delta, params.tuple_share).1;
+        let delta_rest = dp_core::planted!("ktuple-delta-twice": delta; delta_share);
+        let budget = params.tuple_budget()?;
         Ok(Division {
             n_blocks: self.choose_blocks(frame, budget)?,
             tuples: Some(TupleSpend::direct(budget)),
@@ -184,10 +215,7 @@ impl PrivateKMeans {
         if relation != NeighboringRelation::ReplaceOne {
             return Err(ParamsError::ReplacementNeedsReplaceOne);
         }
-        let (epsilon, delta) = (params.budget.epsilon.get(), params.budget.delta.get());
-        let each = dp_core::rounding::down(epsilon / 6.0, 2);
-        let each_delta = dp_core::rounding::down(delta / (4.0 * libm::exp(epsilon)), 8);
-        let budget = approx(each, each_delta)?;
+        let budget = params.tuple_budget()?;
         let n_blocks = self.choose_blocks(frame, budget)?;
         let drawn = (n_blocks as u64).saturating_mul(block_size);
         let needed = drawn.saturating_mul(2);
@@ -202,7 +230,9 @@ impl PrivateKMeans {
         Ok(Division {
             n_blocks,
             tuples: Some(TupleSpend::with_replacement(budget, drawn, got)?),
-            refine: params.refine.spend(each, each_delta)?,
+            refine: params
+                .refine
+                .spend(budget.epsilon.get(), budget.delta.get())?,
         })
     }
 
@@ -240,13 +270,6 @@ fn check_population<S: LatticeSource>(source: &S, promised: u64) -> Result<(), F
         .into());
     }
     Ok(())
-}
-
-fn approx(epsilon: f64, delta: f64) -> Result<Budget, ParamsError> {
-    Ok(Budget::approx(
-        Epsilon::new(epsilon).map_err(|_| ParamsError::BudgetTooSmall)?,
-        Delta::new(delta).map_err(|_| ParamsError::BudgetTooSmall)?,
-    ))
 }
 
 /// Moves released centers into the scaled domain.

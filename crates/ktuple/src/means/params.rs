@@ -1,6 +1,7 @@
 //! Parameters of `PrivatekMeans`, checked once.
 
-use dp_core::{Budget, Event, NeighboringRelation, Session};
+use dp_core::rounding::down;
+use dp_core::{Budget, Delta, Epsilon, Event, NeighboringRelation, Session};
 use rand::RngCore;
 
 use super::PrivateKMeans;
@@ -10,7 +11,7 @@ use crate::blocks::Sampling;
 use crate::error::{FitError, ParamsError};
 use crate::friendly::FriendlyCore;
 use crate::paper::Paper2021;
-use crate::tuples::{TupleShape, Tuples};
+use crate::tuples::{TupleShape, Tuples, share};
 
 /// The private k-tuple clustering of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +33,15 @@ impl Aggregator {
         match self {
             Self::FriendlyCore(core) => core,
             Self::Paper2021(paper) => paper,
+        }
+    }
+
+    /// How far points of two tuples may be apart for the tuples to agree, in units of the distance between centers.
+    #[must_use]
+    pub fn tolerance(&self) -> f64 {
+        match self {
+            Self::FriendlyCore(core) => core.tolerance(),
+            Self::Paper2021(paper) => paper.tolerance(),
         }
     }
 }
@@ -136,6 +146,32 @@ impl PrivateKMeansParams {
     pub const fn n_hint(mut self, n_hint: Option<u64>) -> Self {
         self.n_hint = n_hint;
         self
+    }
+
+    /// What the private k-tuple clustering may spend, for the replacement of one tuple: the share of the tuples, or the printed
+    /// (ε/6, δ/(4e^ε)) with replacement.
+    ///
+    /// # Errors
+    ///
+    /// [`ParamsError::BudgetTooSmall`].
+    pub fn tuple_budget(&self) -> Result<Budget, ParamsError> {
+        let (epsilon, delta) = (self.budget.epsilon.get(), self.budget.delta.get());
+        let (epsilon, delta) = match self.sampling {
+            Sampling::Disjoint => {
+                let (epsilon, _) = share(epsilon, self.tuple_share);
+                let delta_share = share(delta, self.tuple_share).0;
+                let delta = dp_core::planted!("ktuple-delta-twice": delta; delta_share);
+                (epsilon, delta)
+            }
+            Sampling::WithReplacement { .. } => (
+                down(epsilon / 6.0, 2),
+                down(delta / (4.0 * libm::exp(epsilon)), 8),
+            ),
+        };
+        Ok(Budget::approx(
+            Epsilon::new(epsilon).map_err(|_| ParamsError::BudgetTooSmall)?,
+            Delta::new(delta).map_err(|_| ParamsError::BudgetTooSmall)?,
+        ))
     }
 
     /// Name of the private k-tuple clustering.

@@ -136,8 +136,9 @@ impl Refine {
             .collect();
         let epsilons = dp_core::rounding::split(spend.radii_epsilon, &vec![1.0; self.n_rounds]);
         let sums = spend.sums.split(&weights).map_err(too_small)?;
-        let touched =
-            L1Sensitivity::new(relation.steps()).map_err(|_| ParamsError::BudgetTooSmall)?;
+        // Point 11: a replaced record leaves one cluster and enters another.
+        let steps = dp_core::planted!("ktuple-move-is-one-change": 1; relation.steps());
+        let touched = L1Sensitivity::new(steps).map_err(|_| ParamsError::BudgetTooSmall)?;
         let rounds = epsilons.into_iter().zip(sums).map(|(epsilon, sums)| {
             Ok(Round {
                 radii: LaplaceMechanism::calibrate(

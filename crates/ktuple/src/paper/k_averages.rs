@@ -3,16 +3,17 @@
 use dp_core::rounding::down;
 use dp_core::{Budget, Event, NeighboringRelation, Session};
 use rand::RngCore;
+use rayon::prelude::*;
 
 use super::{event, least_tuples, probability, refusal, tested};
 use crate::aggregator::{Aggregate, TupleAggregator, TupleSpend, charge, in_canonical_order};
-use crate::averages::{Axes, BoundedAverage, PointLoss, Range};
+use crate::averages::{Axes, BoundedAverage, Columns, PointLoss, Range};
 use crate::error::{FitError, ParamsError};
 use crate::partition::{Separation, TestPlan, Tested, test_partition};
-use crate::tuples::{TupleShape, Tuples, nearest};
+use crate::tuples::{TupleShape, Tuples, nearest_from, sq_gaps};
 
 /// Δ of the test.
-const SEPARATION: f64 = 7.0;
+pub(super) const SEPARATION: f64 = 7.0;
 
 /// `PrivatekAverages`.
 ///
@@ -123,7 +124,7 @@ impl TupleAggregator for PrivateKAverages {
         public: &mut dyn RngCore,
     ) -> Result<Aggregate, FitError> {
         let shape = tuples.shape();
-        let (k, d) = (shape.n_clusters, shape.dimension);
+        let k = shape.n_clusters;
         let plan = self.tested(shape, spend.budget)?;
         let event = event(
             "private-k-averages",
@@ -139,24 +140,14 @@ impl TupleAggregator for PrivateKAverages {
             let enough = self.tuples_needed(shape, spend.budget)?;
             return Ok(refusal(self.name(), shape, enough, 2.0 * SEPARATION + 2.0));
         };
-        let anchor = tuples.tuple(anchor);
-        let mut clusters: Vec<Vec<&[i32]>> = vec![Vec::new(); k];
-        for t in 0..tuples.len() {
-            for point in tuples.tuple(t).chunks_exact(d) {
-                clusters[nearest(anchor, point)].push(point);
-            }
-        }
-        // An order that a replaced tuple seldom changes, so that replays compare like with like.
-        clusters.sort_by_cached_key(|points| {
-            let count = i64::try_from(points.len().max(1)).unwrap_or(i64::MAX);
-            let sums = (0..d).map(|j| points.iter().map(|point| i64::from(point[j])).sum::<i64>());
-            sums.map(|sum| sum / count).collect::<Vec<_>>()
-        });
+        let clusters = Clusters::new(tuples, anchor);
         let average = self.average(shape);
         let loss = Self::point_loss(spend.budget, k, &plan);
+        let n_changed = plan.points_changed(k);
         let mut centers = Vec::with_capacity(k);
-        for points in clusters {
-            let center = average.release(&points, d, loss, &charge, session, public)?;
+        for cluster in clusters.order() {
+            let points = clusters.points(tuples, cluster);
+            let center = average.release(&points, loss, n_changed, &charge, session, public)?;
             centers.push(
                 center
                     .into_iter()
@@ -165,5 +156,79 @@ impl TupleAggregator for PrivateKAverages {
             );
         }
         Ok(Aggregate::Centers(in_canonical_order(centers)))
+    }
+}
+
+/// All points of all tuples, sorted by the nearest point of one of them: private.
+struct Clusters {
+    /// Of each point, tuple after tuple.
+    labels: Vec<u32>,
+    /// Per cluster: number of points and sum of each coordinate.
+    sums: Vec<(i64, Vec<i64>)>,
+}
+
+impl Clusters {
+    fn new(tuples: &Tuples, anchor: usize) -> Self {
+        let shape = tuples.shape();
+        let (k, d) = (shape.n_clusters, shape.dimension);
+        let anchor = tuples.tuple(anchor);
+        let gaps = sq_gaps(anchor, d);
+        let labels: Vec<u32> = (0..tuples.len() * k)
+            .into_par_iter()
+            .map(|at| {
+                let label = nearest_from(anchor, &gaps, tuples.point(at / k, at % k), at % k);
+                u32::try_from(label).unwrap_or(0)
+            })
+            .collect();
+        let zero = || vec![(0_i64, vec![0_i64; d]); k];
+        let add = |mut sums: Vec<(i64, Vec<i64>)>, t: usize| {
+            for i in 0..k {
+                let (count, sum) = &mut sums[labels[t * k + i] as usize];
+                *count += 1;
+                for (sum, &x) in sum.iter_mut().zip(tuples.point(t, i)) {
+                    *sum += i64::from(x);
+                }
+            }
+            sums
+        };
+        let merge = |mut total: Vec<(i64, Vec<i64>)>, part: Vec<(i64, Vec<i64>)>| {
+            for (total, part) in total.iter_mut().zip(part) {
+                total.0 += part.0;
+                for (sum, x) in total.1.iter_mut().zip(part.1) {
+                    *sum += x;
+                }
+            }
+            total
+        };
+        let sums = (0..tuples.len())
+            .into_par_iter()
+            .fold(zero, add)
+            .reduce(zero, merge);
+        Self { labels, sums }
+    }
+
+    /// The clusters by their means: an order that a replaced tuple seldom changes, so that replays compare like with like. What is
+    /// released is an unordered set.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.sums.len()).collect();
+        order.sort_by_cached_key(|&cluster| {
+            let (count, sums) = &self.sums[cluster];
+            let means = sums.iter().map(|sum| sum / (*count).max(1));
+            means.collect::<Vec<_>>()
+        });
+        order
+    }
+
+    fn points(&self, tuples: &Tuples, cluster: usize) -> Columns {
+        let shape = tuples.shape();
+        let k = shape.n_clusters;
+        let label = u32::try_from(cluster).unwrap_or(u32::MAX);
+        let column = |axis: usize| {
+            let all = self.labels.iter().enumerate();
+            let own = all.filter(|&(_, &of)| of == label);
+            own.map(|(at, _)| tuples.point(at / k, at % k)[axis])
+                .collect()
+        };
+        Columns::new((0..shape.dimension).into_par_iter().map(column).collect())
     }
 }

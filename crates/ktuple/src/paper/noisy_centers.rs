@@ -70,12 +70,92 @@ impl PrivateKNoisyCenters {
         })
     }
 
+    /// Δ, rounded up to a multiple of 2^-16.
+    #[must_use]
+    pub fn separation(&self) -> f64 {
+        self.separation.get()
+    }
+
     /// Δ of the paper's experiments, (10/ε)·k·ln(k/δ)·√ln(k/β).
     #[must_use]
     pub fn wide_separation(budget: Budget, n_clusters: usize, failure_probability: f64) -> f64 {
         let k = n_clusters as f64;
         let (epsilon, delta) = (budget.epsilon.get(), budget.delta.get());
         10.0 / epsilon * k * libm::log(k / delta) * libm::sqrt(libm::log(k / failure_probability))
+    }
+
+    /// The least Δ, to within 1 %, with which noise does not swap clusters: with probability at least 1 − β, given that the test
+    /// succeeds, every point within 1/16 of a center's gap of that center is nearer to its noisy center than to any other.
+    ///
+    /// Let r be the noise's standard deviation per coordinate over the gap, τ = √(2·ln(k(k−1)/β)), x = ln(4k/β) and
+    /// b² = d + 2√(dx) + 2x. The condition is 2τr + b²r² + br/8 ≤ 1 − 1/8 − 1/256 (`docs/proofs/ktuple.md`). Δ of the paper's experiments
+    /// ([`wide_separation`](Self::wide_separation)) does not depend on d and misses it.
+    ///
+    /// # Errors
+    ///
+    /// [`ParamsError`] if no Δ up to 2^20 will do, or k < 2.
+    pub fn steady_separation(
+        budget: Budget,
+        shape: TupleShape,
+        failure_probability: f64,
+        composition: NoisyComposition,
+    ) -> Result<f64, ParamsError> {
+        let steady = |separation: f64| -> Result<bool, ParamsError> {
+            Self::new(separation, failure_probability, composition)?.is_steady(shape, budget)
+        };
+        let (mut low, mut high) = (8.0, 8.0);
+        while !steady(high)? {
+            (low, high) = (high, 2.0 * high);
+            if high > 1_048_576.0 {
+                return Err(ParamsError::Infeasible);
+            }
+        }
+        while high > 1.01 * low {
+            let middle = libm::sqrt(low * high);
+            if steady(middle)? {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        Ok(high)
+    }
+
+    fn is_steady(&self, shape: TupleShape, budget: Budget) -> Result<bool, ParamsError> {
+        if shape.n_clusters < 2 {
+            return Err(ParamsError::Count {
+                name: "n_clusters of the tuple test",
+                least: 2,
+                got: shape.n_clusters as u64,
+            });
+        }
+        let (k, d) = (shape.n_clusters as f64, shape.dimension as f64);
+        let beta = self.failure_probability;
+        let noise = self.noise(shape.n_clusters, budget)?;
+        // All k scales are at most this much above their raised values, but for β/4.
+        let above = match self.composition {
+            NoisyComposition::Basic => {
+                noise.scales.std_dev()
+                    * core::f64::consts::FRAC_1_SQRT_2
+                    * libm::log(4.0 * k / beta)
+            }
+            NoisyComposition::Advanced => {
+                noise.scales.std_dev() * libm::sqrt(2.0 * libm::log(4.0 * k / beta))
+            }
+        };
+        let scale = self.relative() * libm::exp((noise.raise + above) / LN_UNITS);
+        let r = scale / libm::sqrt(2.0 * noise.rho.get());
+        let direction = libm::sqrt(2.0 * libm::log(k * (k - 1.0) / beta));
+        let x = libm::log(4.0 * k / beta);
+        let sq_length = d + 2.0 * libm::sqrt(d * x) + 2.0 * x;
+        let moved = 2.0 * direction * r + sq_length * r * r + libm::sqrt(sq_length) * r / 8.0;
+        Ok(moved <= 1.0 - 1.0 / 8.0 - 1.0 / 256.0)
+    }
+
+    /// (2/Δ)(1 + α/2): how far centers of neighbors are apart, in units of the smaller gap.
+    fn relative(&self) -> f64 {
+        let alpha = 4.0 / (self.separation.get() - 2.0);
+        2.0 / self.separation.get() * (1.0 + alpha / 2.0)
     }
 
     fn tested(&self, shape: TupleShape, budget: Budget) -> Result<TestPlan, ParamsError> {
@@ -204,13 +284,18 @@ impl TupleAggregator for PrivateKNoisyCenters {
             Sensitivity::LInf(self.ln_units()),
             &Confidential::new(logarithms),
         );
-        let alpha = 4.0 / (self.separation.get() - 2.0);
-        let relative = 2.0 / self.separation.get() * (1.0 + alpha / 2.0);
+        let relative = self.relative();
         // No two points of the domain are farther apart.
         let diameter = 2.0 * shape.lattice.units_per_one() as f64 * libm::sqrt(d as f64) + 1.0;
         let mut centers = Vec::with_capacity(k);
-        for (point, ln) in points.into_iter().zip(noisy) {
+        for (&point, ln) in points.iter().zip(noisy) {
             let gap = libm::exp((ln as f64 + noise.raise) / LN_UNITS);
+            // As printed: the noise multiplies the private gap, as 1 + γ.
+            let gap = dp_core::planted!("ktuple-gap-multiplied": {
+                let at = points.iter().position(|&other| other == point);
+                let own = libm::sqrt(gaps[at.unwrap_or(0)] as f64);
+                own * (1.0 + libm::log(gap / own))
+            }; gap);
             let moved = relative * gap;
             let moved = if moved < diameter { moved } else { diameter };
             #[expect(

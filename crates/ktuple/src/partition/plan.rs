@@ -169,6 +169,13 @@ impl Formulas {
 }
 
 impl TestPlan {
+    /// 2k(ℓ + 1), the number of points by which the clusters of two neighbors differ at most, balls being good.
+    #[must_use]
+    pub(crate) fn points_changed(&self, n_clusters: usize) -> u64 {
+        let points = 2.0 * n_clusters as f64 * (self.n_outside + 1.0);
+        integer(points.ceil()).unsigned_abs()
+    }
+
     /// ε₂ of all m noisy counts together, for the tuples that are counted.
     #[must_use]
     pub fn epsilon_counted(&self) -> f64 {

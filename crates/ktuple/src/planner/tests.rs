@@ -46,7 +46,45 @@ fn assumptions_out_of_range_are_refused() {
 }
 
 #[test]
-fn advice_says_what_is_missing() {
-    assert!(advice(1_000, 1_000, 4, 2).contains("n >= 32000"));
-    assert!(advice(1_000_000, 1_000, 4, 2).contains("standard deviations apart"));
+fn a_prospect_says_what_is_missing() {
+    let few = Prospect::new(1_000, 1_000, (4, 2), 0.05);
+    assert!(!few.is_feasible());
+    // 4·(3/4)^s ≤ 0.03 from s = 18 on.
+    assert_eq!((few.block_size, few.needed_records), (1, 18_000));
+    assert!(few.to_string().contains("n >= 18000"));
+    let enough = Prospect::new(18_000, 1_000, (4, 2), 0.05);
+    assert!(enough.is_feasible() && enough.to_string().contains("standard deviations apart"));
+    // One cluster is always found.
+    assert_eq!(Prospect::new(10, 1, (1, 2), 0.05).separation, Some(0.0));
+}
+
+/// Beside measured separations for 90 % success (k = 2, match ratio 1/16): d, records a block, D/σ = 2R.
+#[test]
+fn a_prospect_is_near_what_was_measured() {
+    let ratio = 1.0 / 16.0 * (1.0 - 2.0 / 16.0);
+    for (d, size, measured) in [
+        (4, 11, 38.0),
+        (4, 35, 19.0),
+        (4, 117, 11.4),
+        (1, 11, 27.0),
+        (1, 35, 13.4),
+    ] {
+        let prospect = Prospect::new(850 * size, 850, (2, d), ratio);
+        let separation = prospect.separation.expect("feasible");
+        assert!(
+            (separation / measured).ln().abs() < 0.17,
+            "{separation} {measured}"
+        );
+    }
+    assert!((quantile_above(0.025) - 1.959_964).abs() < 1e-5);
+}
+
+#[test]
+fn more_records_tell_closer_clusters() {
+    let separation = |n| {
+        Prospect::new(n, 1_000, (4, 2), 0.05)
+            .separation
+            .expect("feasible")
+    };
+    assert!(separation(400_000) < 0.51 * separation(100_000));
 }
