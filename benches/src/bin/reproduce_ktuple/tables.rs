@@ -222,7 +222,7 @@ pub(crate) fn both_ways(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         let (t, s) = match letter {
             'f' => (needed + needed / 8, 8),
             'n' => (needed, 512),
-            _ => (needed / 2, AVERAGES_SAMPLES * cell.k),
+            _ => (625_000 * cell.k * cell.d, AVERAGES_SAMPLES * cell.k),
         };
         let (t, s) = (tuples.unwrap_or(t), samples.unwrap_or(s));
         let mut columns = vec![format!("| {} | {t} | {s}", name(letter))];

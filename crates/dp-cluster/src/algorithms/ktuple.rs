@@ -114,7 +114,8 @@ fn check(request: &FitRequest) -> Result<PrivateKMeans, RequestError> {
     let choice = options.aggregator.unwrap_or_default();
     let clusters = (request.n_clusters, request.columns.len());
     let tuples = params.tuple_budget().map_err(refused(NAME))?;
-    let aggregator = aggregator(choice, clusters, tuples, refine.scale_min).map_err(refused(NAME))?;
+    let aggregator =
+        aggregator(choice, clusters, tuples, refine.scale_min).map_err(refused(NAME))?;
     params
         .aggregator(aggregator)
         .n_blocks(options.blocks)
