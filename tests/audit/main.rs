@@ -34,7 +34,7 @@ fn the_zoo_and_the_sources_name_the_same_faults() {
     assert!(known.len() >= 20 && known.len() == zoo::ZOO.len());
 }
 
-/// Few runs; `cargo xtask audit --tuples` makes 400,000. A sound aggregator is convicted with probability below 10^-3.
+/// Few runs; `cargo xtask audit --tuples` makes 100,000. A sound aggregator is convicted with probability below 10^-3.
 #[test]
 fn moved_tuples_do_not_convict_the_aggregators_and_an_overspent_one_is_convicted() {
     for verdict in tuple_attacks::all(2_000, tuple_attacks::ATTACKS) {

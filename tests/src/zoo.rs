@@ -339,16 +339,23 @@ fn names_in(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Plants every fault and runs its check; one line `fault | check | caught` or `missed` each.
+/// Plants every fault whose name begins with `prefix` and runs its check; one line `fault | check | caught` or `missed` each.
 ///
 /// # Errors
 ///
 /// Names of what was missed, or of a check that fails without any fault.
 #[cfg(dp_faults)]
-pub fn run(say: &mut dyn FnMut(&str)) -> Result<usize, Vec<String>> {
+pub fn run(prefix: &str, say: &mut dyn FnMut(&str)) -> Result<usize, Vec<String>> {
     use dp_core::faults::plant;
     let mut problems = Vec::new();
-    for (fault, _, check) in ZOO {
+    let chosen: Vec<_> = ZOO
+        .iter()
+        .filter(|(fault, ..)| fault.starts_with(prefix))
+        .collect();
+    if chosen.is_empty() {
+        problems.push(format!("no fault begins with {prefix}"));
+    }
+    for (fault, _, check) in &chosen {
         plant(None);
         if let Err(what) = check.run() {
             problems.push(format!("{} fails without a fault: {what}", check.name()));
@@ -377,7 +384,7 @@ pub fn run(say: &mut dyn FnMut(&str)) -> Result<usize, Vec<String>> {
         Err(what) => problems.push(what),
     }
     if problems.is_empty() {
-        Ok(ZOO.len())
+        Ok(chosen.len())
     } else {
         Err(problems)
     }

@@ -5,10 +5,10 @@ use std::process::Command;
 
 use crate::run::{capture, cargo, check, root};
 
-/// `cargo xtask audit [--quick|--long|--zoo|--tuples|--asan]`
+/// `cargo xtask audit [--quick|--long|--zoo[=PREFIX]|--tuples|--asan]`
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     match arguments.first().map(String::as_str) {
-        Some("--zoo") => zoo(),
+        Some(option) if option == "--zoo" || option.starts_with("--zoo=") => zoo(option),
         Some("--asan") => asan(),
         Some(_) if arguments.len() > 1 => Err("one option at a time".to_owned()),
         _ => check(program().arg("--").args(arguments)),
@@ -20,12 +20,17 @@ pub(crate) fn quick() -> Result<(), String> {
     check(program().args(["--", "--quick"]))
 }
 
+/// The whole fault zoo.
+pub(crate) fn faults() -> Result<(), String> {
+    zoo("--zoo")
+}
+
 /// The fault zoo, in a build of its own: faults exist under `--cfg dp_faults` only.
-pub(crate) fn zoo() -> Result<(), String> {
+fn zoo(option: &str) -> Result<(), String> {
     let mut program = program();
     program.env("RUSTFLAGS", "--cfg dp_faults");
     program.env("CARGO_TARGET_DIR", target()?.join("faults"));
-    check(program.args(["--", "--zoo"]))
+    check(program.args(["--", option]))
 }
 
 /// The kernel's tests under `AddressSanitizer`, which the pinned compiler ships; the kernel is all the unsafe code there is.

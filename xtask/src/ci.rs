@@ -42,7 +42,7 @@ const STEPS: &[Step] = &[
     }),
     // The zoo is a build of its own, in `target/faults`.
     ("audit", audit::quick),
-    ("fault zoo", audit::zoo),
+    ("fault zoo", audit::faults),
     ("no default features", || {
         check(cargo().args(["check", "--workspace", "--no-default-features", "--locked"]))
     }),

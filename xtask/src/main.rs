@@ -45,7 +45,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "audit",
-        arguments: "[--quick | --long | --zoo | --tuples | --asan]",
+        arguments: "[--quick | --long | --zoo[=PREFIX] | --tuples | --asan]",
         summary: "replays, ledger law, laws, black box; planted faults; the kernel under AddressSanitizer",
         run: audit::run,
     },

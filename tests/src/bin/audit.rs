@@ -1,4 +1,4 @@
-//! The audit of all algorithms: `cargo xtask audit [--quick|--long|--zoo|--tuples]`.
+//! The audit of all algorithms: `cargo xtask audit [--quick|--long|--zoo[=PREFIX]|--tuples]`.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -53,7 +53,9 @@ fn main() -> ExitCode {
         None => audit(&USUAL),
         Some("--quick") => audit(&QUICK),
         Some("--long") => audit(&LONG),
-        Some("--zoo") => zoo(),
+        Some(option) if option == "--zoo" || option.starts_with("--zoo=") => {
+            zoo(option.split_once('=').map_or("", |(_, prefix)| prefix))
+        }
         Some("--tuples") => tuples(),
         Some(other) => vec![format!(
             "`{other}` is none of --quick, --long, --zoo, --tuples"
@@ -200,9 +202,9 @@ fn audit(effort: &Effort) -> Vec<String> {
     problems
 }
 
-/// The attacks on k-tuple aggregators by themselves, with more runs than the usual audit has time for.
+/// The attacks on k-tuple aggregators by themselves.
 fn tuples() -> Vec<String> {
-    let verdicts = tuple_attacks::all(400_000, tuple_attacks::ATTACKS);
+    let verdicts = tuple_attacks::all(USUAL.algorithm_runs, tuple_attacks::ATTACKS);
     for verdict in &verdicts {
         say(&verdict.line());
     }
@@ -213,8 +215,8 @@ fn tuples() -> Vec<String> {
 }
 
 #[cfg(dp_faults)]
-fn zoo() -> Vec<String> {
-    match workspace_tests::zoo::run(&mut |line| say(line)) {
+fn zoo(prefix: &str) -> Vec<String> {
+    match workspace_tests::zoo::run(prefix, &mut |line| say(line)) {
         Ok(caught) => {
             say(&format!("{caught} faults, all caught"));
             Vec::new()
@@ -224,7 +226,7 @@ fn zoo() -> Vec<String> {
 }
 
 #[cfg(not(dp_faults))]
-fn zoo() -> Vec<String> {
+fn zoo(_prefix: &str) -> Vec<String> {
     vec![
         "faults are planted under --cfg dp_faults only: `cargo xtask audit --zoo` builds so"
             .to_owned(),
