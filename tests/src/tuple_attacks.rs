@@ -6,15 +6,15 @@
 
 use dp_audit::black_box::{BlackBox, Finding};
 use dp_core::rng::InsecureSeededRng;
-use dp_core::{NeighboringRelation, Session};
+use dp_core::{Budget, Event, NeighboringRelation, Session};
 use ktuple::averages::Axes;
 use ktuple::friendly::FriendlyCore;
 use ktuple::paper::{NoisyComposition, PrivateKAverages, PrivateKNoisyCenters};
 use ktuple::partition::{Formulas, TestCall};
-use ktuple::{Aggregate, TupleAggregator, TupleShape, TupleSpend, Tuples};
+use ktuple::{Aggregate, FitError, ParamsError, TupleAggregator, TupleShape, TupleSpend, Tuples};
 use metric_space::Lattice;
-use ndarray::array;
-use rand::SeedableRng;
+use ndarray::{Array2, array};
+use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
@@ -173,10 +173,9 @@ fn n_tuples(aggregator: &dyn TupleAggregator) -> usize {
 }
 
 impl Attack {
-    /// Attacks the aggregator run at `spent`, of which it promises ε = 1.
-    fn run(&self, runs: u64, pairs: usize, spent: f64) -> Verdict {
+    fn run(&self, runs: u64, pairs: usize) -> Verdict {
         let t = n_tuples(&*self.aggregator);
-        let spend = budget(spent, DELTA);
+        let spend = budget(EPSILON, DELTA);
         let draw = |others: usize, seed: u64| {
             let tuples = list(t, others, self.kinds);
             let mut rng = InsecureSeededRng::new(seed);
@@ -225,19 +224,58 @@ pub fn all(runs: u64, pairs: usize) -> Vec<Verdict> {
     debug_assert_eq!(attacks.len(), ATTACKS, "the joint level counts them");
     attacks
         .par_iter()
-        .map(|attack| attack.run(runs, pairs, EPSILON))
+        .map(|attack| attack.run(runs, pairs))
         .collect()
 }
 
-/// The twin: `FriendlyCore` that spends ten times what it promises, which the attack on its keeping must see.
+/// The twin: an aggregator that releases the first tuple as it is, which any attack that moves it must see.
+#[derive(Debug)]
+struct FirstTuple;
+
+impl TupleAggregator for FirstTuple {
+    fn name(&self) -> &'static str {
+        "first tuple"
+    }
+
+    fn tuples_needed(&self, _: TupleShape, _: Budget) -> Result<u64, ParamsError> {
+        Ok(16)
+    }
+
+    fn plan(
+        &self,
+        _: TupleShape,
+        _: NeighboringRelation,
+        _: TupleSpend,
+    ) -> Result<Vec<Event>, ParamsError> {
+        Ok(Vec::new())
+    }
+
+    fn aggregate(
+        &self,
+        tuples: &Tuples,
+        _: TupleSpend,
+        _: &mut Session<'_>,
+        _: &mut dyn RngCore,
+    ) -> Result<Aggregate, FitError> {
+        let shape = tuples.shape();
+        let places = (shape.n_clusters, shape.dimension);
+        let first = tuples.tuple(0);
+        Ok(Aggregate::Centers(Array2::from_shape_fn(
+            places,
+            |(i, j)| f64::from(first[i * shape.dimension + j]) * shape.lattice.step(),
+        )))
+    }
+}
+
+/// The attack on the twin, as one of `pairs`.
 #[must_use]
-pub fn overspent(runs: u64) -> Verdict {
-    let attacks = attacks();
-    let core = attacks.iter().find(|attack| {
-        attack.aggregator.name() == "friendly-core" && matches!(attack.kinds.1, Kind::Right)
-    });
-    core.map_or_else(
-        || unreachable!("there is such an attack"),
-        |attack| attack.run(runs, 1, 10.0 * EPSILON),
-    )
+pub fn unsound(runs: u64, pairs: usize) -> Verdict {
+    let attack = Attack {
+        name: "the first tuple itself",
+        aggregator: Box::new(FirstTuple),
+        kinds: (Kind::Usual, Kind::Right),
+        others: 0,
+        grid: 0.002,
+    };
+    attack.run(runs, pairs)
 }
