@@ -195,8 +195,9 @@ impl Algorithm for KTuple {
                 .prospect(&frame, request.relation)
                 .map_err(refused(NAME))?;
             plan = plan.note(prospect.to_string());
+            let n_blocks = usize::try_from(prospect.n_blocks).unwrap_or(usize::MAX);
             plan.expected_sq_error =
-                expected_sq_error(request, &plan, prospect.n_records, prospect.n_blocks);
+                expected_sq_error(request, &plan, prospect.n_records, n_blocks);
         }
         Ok(plan)
     }
