@@ -45,15 +45,14 @@ impl Budget {
 
     /// What a run may spend whose concentrated releases are all Gaussian; none without δ.
     ///
-    /// Counted as Gaussian up to ρ = 1 (ε = 7.7 at δ = 1e-6). Beyond, the surplus of variance which that takes would be felt in
+    /// Counted as Gaussian up to ρ = 1 (ε = 7.3 at δ = 1e-6). Beyond, the surplus of variance which that takes would be felt in
     /// counts, and the gain falls: plain ρ.
     #[must_use]
     pub fn gaussian(&self) -> Option<GaussianSpend> {
-        let plain = self.rho()?;
-        if plain.get() > 1.0 {
-            return Some(GaussianSpend::from(plain));
-        }
         let rho = conversion::rho_for_gaussians(self.epsilon, self.delta)?;
+        if rho.get() > 1.0 {
+            return self.rho().map(GaussianSpend::from);
+        }
         Some(GaussianSpend::new(rho, Composition::Gaussian))
     }
 
