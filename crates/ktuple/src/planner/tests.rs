@@ -88,3 +88,28 @@ fn more_records_tell_closer_clusters() {
     };
     assert!(separation(400_000) < 0.51 * separation(100_000));
 }
+
+/// The number in the example of [`best_blocks`].
+#[test]
+fn the_example_needs_as_many_records_as_it_says() {
+    let shape = TupleShape {
+        n_clusters: 8,
+        dimension: 8,
+        ..SHAPE
+    };
+    let budget = Budget::approx(
+        Epsilon::new(0.75).expect("valid"),
+        Delta::new(7.5e-7).expect("valid"),
+    );
+    let assumption = Assumption {
+        separation: 40.0,
+        least_share: 0.1,
+        failure_probability: 0.05,
+    };
+    let plan = best_blocks(shape, budget, assumption).expect("feasible");
+    // FriendlyCore with γ = 0.0974 needs 1,261 tuples at (0.75, 7.5e-7); an eighth more are 1,418. With kt = 11,344 places, means in √8 +
+    // √(2·ln(2kt/β)) = 7.93 standard deviations and γ·40·(1 − 2γ) = 3.14 allowed: 2·7.93²/3.14² = 12.8 members of the smallest cluster,
+    // 24.5 with room for three standard deviations, 246 records at a share of a tenth.
+    // Accounting that asks for less noise needs fewer tuples; nothing may need more records.
+    assert!(plan.n_records() <= 1_418 * 246, "{plan:?}");
+}

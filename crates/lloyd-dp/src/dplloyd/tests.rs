@@ -1,5 +1,5 @@
 use dp_core::rng::InsecureSeededRng;
-use dp_core::{Budget, Delta, Epsilon, NeighboringRelation, Session};
+use dp_core::{Budget, Delta, Epsilon, NeighboringRelation, Session, Value};
 use metric_space::FramedSource;
 use ndarray::Array2;
 use proptest::prelude::*;
@@ -185,25 +185,60 @@ fn extreme_budgets_and_dimensions_never_fail() {
     }
 }
 
+/// What noise of the last iteration stays within, but for probability `rate`: of a sum and of a count, in their own units.
+///
+/// Discrete Laplace noise of scale b exceeds m with probability at most 2e^(−m/b), discrete Gaussian noise z·σ with at most 2e^(−z²/2).
+fn last_noise(session: &Session<'_>, rate: f64) -> [f64; 2] {
+    let one = f64::from(1_u32 << 12);
+    let exponent = (2.0 / rate).ln();
+    let bound = |purpose: &str| {
+        let mut events = session.ledger().events().iter().rev();
+        let event =
+            events.find(|event| event.parameters.get("purpose") == Some(&purpose.into()))?;
+        let real = |name: &str| match event.parameters.get(name) {
+            Some(Value::Real(spread)) => Some(*spread),
+            _ => None,
+        };
+        let laplace = real("scale").map(|scale| scale * exponent);
+        laplace.or_else(|| real("std_dev").map(|std_dev| std_dev * (2.0 * exponent).sqrt()))
+    };
+    match bound("counts and sums") {
+        Some(joint) => [joint / one; 2],
+        None => [
+            bound("sums").expect("released") / one,
+            bound("counts").expect("released"),
+        ],
+    }
+}
+
 #[test]
 fn with_a_huge_budget_it_is_lloyd() {
-    // Two groups of 50 at ±0.5. At ε = 10^4 the noise of a mean has a standard deviation below 10^-3 in each
-    // variant, so that a correct run misses the bound of 10^-2 with probability below 1e-20.
+    // Two groups of 50 at ±0.5. Once the labels are right a center is c + (S + η)/(50 + ν), with |S/50| ≤ 0.5 and η, ν the noise of
+    // that iteration alone: it errs by (η − ν·S/50)/(50 + ν). Four numbers decide a run, so a correct one misses the bound with
+    // probability below 4·rate, and these three with below 1e-9. (In standard deviations of a center it is 23 or less for Laplace
+    // noise and 7 for Gaussian; the bounds are below 1e-3 and 8e-3.)
+    let rate = 1e-9 / 12.0;
     let records = Array2::from_shape_fn((100, 1), |(i, _)| if i % 2 == 0 { 0.5 } else { -0.5 });
-    for params in [
-        DpLloydParams::paper(2, budget(1e4, 0.0)),
-        DpLloydParams::new(2, budget(1e4, 0.0)),
-        DpLloydParams::new(2, budget(1e4, 1e-6)).sums(Sums::CenterRelative),
+    for (params, most) in [
+        (DpLloydParams::paper(2, budget(1e4, 0.0)), 1e-3),
+        (DpLloydParams::new(2, budget(1e4, 0.0)), 1e-3),
+        (
+            DpLloydParams::new(2, budget(1e4, 1e-6)).sums(Sums::CenterRelative),
+            8e-3,
+        ),
     ] {
         let start = Array2::from_shape_vec((2, 1), vec![-0.9, 0.7]).expect("shape");
         let lloyd = params.init(Init::Given(start)).check().expect("valid");
         let mut rng = InsecureSeededRng::new(3);
         let mut session = Session::new(budget(1e4, 1e-6), NeighboringRelation::AddRemove, &mut rng);
         let fitted = run(&lloyd, &records, &mut session).expect("total");
-        assert!((fitted.centers[[0, 0]] + 0.5).abs() < 1e-2, "{fitted:?}");
-        assert!((fitted.centers[[1, 0]] - 0.5).abs() < 1e-2, "{fitted:?}");
+        let [sum, count] = last_noise(&session, rate);
+        let bound = (sum + 0.5 * count) / (50.0 - count);
+        assert!(bound < most, "{bound}");
+        assert!((fitted.centers[[0, 0]] + 0.5).abs() < bound, "{fitted:?}");
+        assert!((fitted.centers[[1, 0]] - 0.5).abs() < bound, "{fitted:?}");
         let counts = fitted.noisy_counts.expect("released");
-        assert!(counts.iter().all(|count| (count - 50.0).abs() < 1.0));
+        assert!(counts.iter().all(|noisy| (noisy - 50.0).abs() < count));
     }
 }
 
