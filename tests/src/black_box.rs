@@ -1,8 +1,9 @@
 //! Black-box attacks on worst-case neighbors: every mechanism of `dp-core`, and every algorithm end to end.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
-use dp_audit::black_box::{BlackBox, Finding};
+use dp_audit::black_box::{BlackBox, Counts, Finding};
 use dp_core::mechanism::{SelectionRule, ThresholdMechanism};
 use dp_core::rng::InsecureSeededRng;
 use dp_core::tape::Output;
@@ -12,6 +13,7 @@ use rayon::prelude::*;
 
 use crate::door::{epsilon, gaussian, laplace, rich, selection};
 use crate::laws::{self, Law};
+use crate::parallel::spread;
 use crate::subjects::Subject;
 
 /// Probability that any bound of one audit is above the truth.
@@ -247,33 +249,70 @@ fn verdict<O>(
     }
 }
 
-/// Attacks an algorithm end to end: the adversary sees the first numbers of its first calls.
+/// Runs of one job: many jobs share the machine's cores.
+const JOB: u64 = 10_000;
+
+/// Numbers that the adversary looks at.
+const SEEN: usize = 3;
+
+/// What the adversary sees of one run.
+type Seen = [i32; SEEN];
+
+/// Where nothing was released.
+const NOTHING: i32 = i32::MIN;
+
+/// Attacks an algorithm end to end: the adversary sees the first numbers that come through the door.
 ///
-/// Add-remove: nine records in a corner, or ten. Replace-one: ten in a corner, or one of them in the opposite one.
+/// Add-remove: two records in a corner, or one. Replace-one: two in a corner, or one of them in the opposite one. Jobs have generators
+/// of their own, so that the result does not depend on the number of threads.
 #[must_use]
 pub fn algorithm(subject: &Subject, runs: u64, pairs: usize) -> Verdict {
-    let promise = subject.promise;
     let runs = (runs / subject.cost as u64).max(1000);
+    let promise = subject.promise;
     let corner = |n: usize| Array2::from_elem((n, subject.columns), 0.9);
-    let (first, mut second) = (corner(10), corner(10));
+    let (first, mut second) = (corner(2), corner(2));
     match promise.relation {
-        NeighboringRelation::AddRemove => second = corner(9),
-        NeighboringRelation::ReplaceOne => second.row_mut(9).fill(-0.9),
+        NeighboringRelation::AddRemove => second = corner(1),
+        NeighboringRelation::ReplaceOne => second.row_mut(1).fill(-0.9),
     }
-    let draw = |records: Array2<f64>, seed| {
-        let mut rng = InsecureSeededRng::new(seed);
-        move || {
-            let mut session = Session::new(promise.budget, promise.relation, &mut rng).recorded();
-            // A failure is an outcome too.
-            match subject.run(&records, &mut session) {
-                Ok(()) => seen(session),
-                Err(_) => vec![i64::MAX],
-            }
+    let run = |records: &Array2<f64>, rng: &mut InsecureSeededRng| -> Seen {
+        let mut session = Session::new(promise.budget, promise.relation, rng).recorded();
+        // A failure is an outcome too.
+        match subject.run(records, &mut session) {
+            Ok(()) => seen(session),
+            Err(_) => [i32::MAX; SEEN],
         }
     };
-    let delta = promise.budget.delta.get();
-    let finding: Finding<Vec<i64>> =
-        audit(runs, pairs, delta).attack(draw(first, 31), draw(second, 32));
+    // The outcomes of one job of one half of the runs.
+    let each = |half: u64, n: u64, job: u64, see: &mut dyn FnMut(Seen, Seen)| {
+        let seed = 4 * job + 2 * half;
+        let mut rngs = [seed, seed + 1].map(InsecureSeededRng::new);
+        for _ in 0..JOB.min(n - job * JOB) {
+            let [a, b] = &mut rngs;
+            see(run(&first, a), run(&second, b));
+        }
+    };
+    let audit = audit(runs, pairs, promise.budget.delta.get());
+    let half = runs / 2;
+    let count = |job| {
+        let mut counts = Counts::default();
+        each(0, half, job, &mut |a, b| counts.add(a, b));
+        Ok::<_, Infallible>(counts)
+    };
+    let Ok(counts) = spread(half.div_ceil(JOB), count, Counts::merged);
+    let chosen = audit.choose(&counts.unwrap_or_default(), half);
+    let rest = runs - half;
+    let hit = |job| {
+        let mut hits = [0; 2];
+        each(1, rest, job, &mut |a, b| {
+            hits[0] += u64::from(chosen.event.contains(&a));
+            hits[1] += u64::from(chosen.event.contains(&b));
+        });
+        Ok::<_, Infallible>(hits)
+    };
+    let Ok(hits) = spread(rest.div_ceil(JOB), hit, |a, b| [a[0] + b[0], a[1] + b[1]]);
+    let hits = hits.unwrap_or_default();
+    let finding = audit.bound(chosen, hits, rest);
     Verdict {
         name: subject.name(),
         runs,
@@ -283,11 +322,11 @@ pub fn algorithm(subject: &Subject, runs: u64, pairs: usize) -> Verdict {
     }
 }
 
-/// The last number of each of the first three calls, in halves of a standard deviation where noise was added.
-fn seen(session: Session<'_>) -> Vec<i64> {
+/// The first numbers that came through the door, in halves of a standard deviation where noise was added.
+fn seen(session: Session<'_>) -> Seen {
     let tape = session.into_tape().unwrap_or_default();
-    let mut seen = Vec::new();
-    for call in tape.calls().iter().take(3) {
+    let mut seen = [NOTHING; SEEN];
+    let numbers = tape.calls().iter().flat_map(|call| {
         let spread = match call
             .event
             .parameters
@@ -298,14 +337,21 @@ fn seen(session: Session<'_>) -> Vec<i64> {
             _ => 1.0,
         };
         #[expect(clippy::cast_possible_truncation, reason = "clamped")]
-        let coarse = |x: i128| (2.0 * x as f64 / spread).round().clamp(-1e9, 1e9) as i64;
-        seen.push(match &call.output {
-            Output::Integers(values) => values.iter().map(|&x| coarse(x)).max().unwrap_or(0),
-            Output::Keyed(values) => values.values().map(|&x| coarse(x)).max().unwrap_or(-1),
-            Output::Choice(choice) => choice.map_or(-1, |i| i64::try_from(i).unwrap_or(i64::MAX)),
+        let coarse = move |x: i128| (2.0 * x as f64 / spread).round().clamp(-1e9, 1e9) as i32;
+        let numbers: Vec<i32> = match &call.output {
+            Output::Integers(values) => values.iter().take(SEEN).map(|&x| coarse(x)).collect(),
+            Output::Keyed(values) if values.is_empty() => vec![NOTHING],
+            Output::Keyed(values) => values.values().take(SEEN).map(|&x| coarse(x)).collect(),
+            Output::Choice(choice) => {
+                vec![choice.map_or(NOTHING, |i| i32::try_from(i).unwrap_or(i32::MAX))]
+            }
             // Coins stay private: they are not seen.
-            Output::Coins(_) => 0,
-        });
+            Output::Coins(_) => Vec::new(),
+        };
+        numbers
+    });
+    for (place, number) in seen.iter_mut().zip(numbers) {
+        *place = number;
     }
     seen
 }

@@ -11,6 +11,7 @@ pub mod black_box;
 pub mod door;
 pub mod hostile;
 pub mod laws;
+pub mod parallel;
 pub mod replays;
 pub mod spending;
 pub mod subjects;

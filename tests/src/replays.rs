@@ -3,8 +3,8 @@
 use dp_audit::pairs::{Table, TablePairs};
 use dp_audit::replay::{Replayed, replay};
 use ndarray::Array2;
-use rayon::prelude::*;
 
+use crate::parallel::spread;
 use crate::subjects::Subject;
 
 /// Neighbors of each recorded table.
@@ -33,7 +33,7 @@ pub fn subject(subject: &Subject, pairs: usize, seed: u64) -> Result<(usize, usi
     let tables = TablePairs::new(subject.columns, -1.0, 1.0, promise.relation, seed)
         .most_rows(subject.most_rows)
         .per_group(PER_GROUP);
-    let one = |number: u64| {
+    let one = |number: u64| -> Result<Replayed, String> {
         let group = tables.group(number);
         let failed = |what: String| format!("{}, group {number}: {what}", subject.name());
         let replayed = replay(promise, &group, |table, session| {
@@ -51,12 +51,12 @@ pub fn subject(subject: &Subject, pairs: usize, seed: u64) -> Result<(usize, usi
         })
     };
     let groups = pairs.div_ceil(PER_GROUP) as u64;
-    let all: Result<Vec<Replayed>, String> = (0..groups).into_par_iter().map(one).collect();
-    let mut sum = (0, 0);
-    for replayed in all? {
-        sum = (sum.0 + replayed.pairs, sum.1 + replayed.calls);
-    }
-    Ok(sum)
+    let merge = |mut a: Replayed, b: Replayed| {
+        a.add(b);
+        a
+    };
+    let sum = spread(groups, one, merge)?.unwrap_or_default();
+    Ok((sum.pairs, sum.calls))
 }
 
 /// Replays `pairs` neighbors per algorithm, shared out among its subjects; with `quick` fewer of those that cost more.

@@ -9,6 +9,7 @@ mod cover;
 mod facade;
 mod lloyd;
 mod mixtures;
+mod small;
 mod tuples;
 
 pub(crate) use lloyd::frame as lattice_frame;
@@ -25,6 +26,28 @@ pub fn all() -> Result<Vec<Subject>, String> {
     subjects.extend(tuples::subjects());
     subjects.extend(mixtures::subjects());
     Ok(subjects)
+}
+
+/// What the black box attacks: one small instance of each algorithm, relation and kind of promise (pure or not).
+///
+/// # Errors
+///
+/// As [`all`].
+pub fn attacked() -> Result<Vec<Subject>, String> {
+    let mut kinds = std::collections::BTreeSet::new();
+    let mut attacked = Vec::new();
+    for subject in all()? {
+        let promise = subject.promise;
+        let kind = (
+            subject.algorithm,
+            promise.relation.name(),
+            promise.budget.delta.is_zero(),
+        );
+        if kinds.insert(kind) {
+            attacked.push(small::of(&subject)?.unwrap_or(subject));
+        }
+    }
+    Ok(attacked)
 }
 
 type Run = dyn Fn(&Array2<f64>, &mut Session<'_>) -> Result<(), String> + Send + Sync;

@@ -5,12 +5,18 @@ use std::process::Command;
 
 use crate::run::{capture, cargo, check, root};
 
+<<<<<<< HEAD
 /// `cargo xtask audit [--quick|--long|--zoo[=PREFIX]|--tuples|--asan]`
+=======
+/// `cargo xtask audit [--quick|--long|--rates|--zoo|--asan] [NAME]`
+>>>>>>> 5fecc67 (Attack small instances of every algorithm, many runs on all cores; replay candidates and Gupta's search)
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     match arguments.first().map(String::as_str) {
         Some(option) if option == "--zoo" || option.starts_with("--zoo=") => zoo(option),
         Some("--asan") => asan(),
-        Some(_) if arguments.len() > 1 => Err("one option at a time".to_owned()),
+        Some(_) if arguments.len() > 2 => Err("one option and one name at a time".to_owned()),
+        // Hours of runs are worth a build of their own.
+        Some("--long" | "--rates") => check(program().args(["--release", "--"]).args(arguments)),
         _ => check(program().arg("--").args(arguments)),
     }
 }

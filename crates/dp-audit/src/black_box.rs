@@ -58,48 +58,96 @@ pub struct Finding<O> {
     pub epsilon: f64,
 }
 
+/// How often each outcome was seen on the first and on the second data set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counts<O>(BTreeMap<O, [u64; 2]>);
+
+impl<O: Ord> Default for Counts<O> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<O: Ord> Counts<O> {
+    /// Counts outcomes of one run on each data set.
+    pub fn add(&mut self, first: O, second: O) {
+        self.0.entry(first).or_default()[0] += 1;
+        self.0.entry(second).or_default()[1] += 1;
+    }
+
+    /// Adds the counts of other runs.
+    #[must_use]
+    pub fn merged(mut self, other: Self) -> Self {
+        let (mut into, from) = if self.0.len() < other.0.len() {
+            (other.0, std::mem::take(&mut self.0))
+        } else {
+            (std::mem::take(&mut self.0), other.0)
+        };
+        for (outcome, counts) in from {
+            let sum = into.entry(outcome).or_default();
+            *sum = [sum[0] + counts[0], sum[1] + counts[1]];
+        }
+        Self(into)
+    }
+}
+
+/// An event that was chosen by one half of the runs, to be tested on the other half.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen<O> {
+    /// The event.
+    pub event: Outcomes<O>,
+    /// Whether the second data set is the one that makes it likely.
+    pub swapped: bool,
+}
+
 impl BlackBox {
     /// Attacks two neighbors; each call runs the mechanism once and returns what can be seen of it.
+    ///
+    /// [`choose`](Self::choose) and [`bound`](Self::bound) are the two halves, for runs that are made in parallel.
     pub fn attack<O: Ord + Clone>(
         &self,
         mut first: impl FnMut() -> O,
         mut second: impl FnMut() -> O,
     ) -> Finding<O> {
         let half = self.runs / 2;
-        let mut table: BTreeMap<O, [u64; 2]> = BTreeMap::new();
+        let mut counts = Counts::default();
         for _ in 0..half {
-            table.entry(first()).or_default()[0] += 1;
-            table.entry(second()).or_default()[1] += 1;
+            counts.add(first(), second());
         }
-        let (event, swapped) = self.choose(&table, half);
+        let chosen = self.choose(&counts, half);
         let mut hits = [0_u64; 2];
         let n = self.runs - half;
         for _ in 0..n {
-            hits[0] += u64::from(event.contains(&first()));
-            hits[1] += u64::from(event.contains(&second()));
+            hits[0] += u64::from(chosen.event.contains(&first()));
+            hits[1] += u64::from(chosen.event.contains(&second()));
         }
-        if swapped {
+        self.bound(chosen, hits, n)
+    }
+
+    /// The bound that an event gives which happened `hits` times (first data set, second data set) in `runs` runs on each. None of
+    /// these runs may be among those that chose the event.
+    #[must_use]
+    pub fn bound<O>(&self, chosen: Chosen<O>, mut hits: [u64; 2], runs: u64) -> Finding<O> {
+        if chosen.swapped {
             hits.swap(0, 1);
         }
         let each = self.false_positive_rate / 2.0;
-        let likely = clopper_pearson_lower(hits[0], n, each);
-        let unlikely = clopper_pearson_upper(hits[1], n, each);
+        let likely = clopper_pearson_lower(hits[0], runs, each);
+        let unlikely = clopper_pearson_upper(hits[1], runs, each);
         Finding {
-            event,
-            swapped,
+            event: chosen.event,
+            swapped: chosen.swapped,
             likely,
             unlikely,
             epsilon: ((likely - self.delta) / unlikely).ln(),
         }
     }
 
-    /// The event with the best guess of a bound, by counts of outcomes on both data sets.
-    fn choose<O: Ord + Clone>(
-        &self,
-        table: &BTreeMap<O, [u64; 2]>,
-        runs: u64,
-    ) -> (Outcomes<O>, bool) {
-        let outcomes: Vec<(&O, [u64; 2])> = table.iter().map(|(o, counts)| (o, *counts)).collect();
+    /// The event with the best guess of a bound, by counts of outcomes in `runs` runs on each data set.
+    #[must_use]
+    pub fn choose<O: Ord + Clone>(&self, counts: &Counts<O>, runs: u64) -> Chosen<O> {
+        let outcomes: Vec<(&O, [u64; 2])> =
+            counts.0.iter().map(|(o, counts)| (o, *counts)).collect();
         let mut best = Best {
             guess: f64::NEG_INFINITY,
             event: Outcomes::OneOf(BTreeSet::new()),
@@ -152,7 +200,10 @@ impl BlackBox {
                 Outcomes::OneOf(set(best_prefix.1))
             });
         }
-        (best.event, best.swapped)
+        Chosen {
+            event: best.event,
+            swapped: best.swapped,
+        }
     }
 
     /// About the bound that these counts would give, and in which direction.
@@ -233,6 +284,18 @@ mod tests {
     #[test]
     fn a_broken_promise_is_seen() {
         assert!(attack(1.2, 3).epsilon > 1.0);
+    }
+
+    #[test]
+    fn counts_can_be_gathered_in_parts() {
+        let mut whole = Counts::default();
+        let mut parts = [Counts::default(), Counts::default(), Counts::default()];
+        for i in 0..100_u32 {
+            whole.add(i % 7, i % 5);
+            parts[(i % 3) as usize].add(i % 7, i % 5);
+        }
+        let merged = parts.into_iter().reduce(Counts::merged);
+        assert_eq!(merged, Some(whole));
     }
 
     #[test]

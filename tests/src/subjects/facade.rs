@@ -10,7 +10,7 @@ use super::{Subject, budget};
 use dp_audit::replay::Promise;
 
 /// A setting of an algorithm: columns, clusters, ε, public size, options.
-struct Setting {
+pub(super) struct Setting {
     columns: usize,
     clusters: usize,
     epsilon: f64,
@@ -19,7 +19,12 @@ struct Setting {
     schedule: Option<BudgetSchedule>,
 }
 
-const fn setting(columns: usize, clusters: usize, epsilon: f64, n_hint: Option<u64>) -> Setting {
+pub(super) const fn setting(
+    columns: usize,
+    clusters: usize,
+    epsilon: f64,
+    n_hint: Option<u64>,
+) -> Setting {
     Setting {
         columns,
         clusters,
@@ -27,6 +32,15 @@ const fn setting(columns: usize, clusters: usize, epsilon: f64, n_hint: Option<u
         n_hint,
         iterations: None,
         schedule: None,
+    }
+}
+
+impl Setting {
+    pub(super) const fn iterations(self, iterations: usize) -> Self {
+        Self {
+            iterations: Some(iterations),
+            ..self
+        }
     }
 }
 
@@ -110,7 +124,7 @@ pub(super) fn subjects() -> Result<Vec<Subject>, String> {
     Ok(subjects)
 }
 
-fn subject(
+pub(super) fn subject(
     name: &'static str,
     setting: &Setting,
     delta: f64,
@@ -131,6 +145,14 @@ fn subject(
     let algorithm = request
         .check()
         .map_err(|error| format!("{name}: {error}"))?;
+    // To look for the number of blocks again would take most of the time of each run.
+    let plan = algorithm.plan(&request);
+    let plan = plan.map_err(|error| format!("{name}: {error}"))?;
+    if let (true, Some(dp_core::Value::Whole(blocks))) =
+        (setting.clusters > 1, plan.parameters.get("blocks"))
+    {
+        request.options.blocks = usize::try_from(*blocks).ok();
+    }
     let text = format!(
         "d = {}, k = {}, epsilon = {}, delta = {delta}, n_hint = {:?}{}",
         setting.columns,

@@ -1,0 +1,36 @@
+//! One instance of each algorithm for the black box: as small as it gets, with the worst of neighbors, so that ten million runs take
+//! minutes.
+//!
+//! One column, one cluster where that runs every draw of the algorithm, one round. Few numbers come through the door, and an adversary
+//! who sees the first of them sees nearly all there is.
+
+use super::facade::{Setting, setting};
+use super::{Subject, cover, facade, lloyd, mixtures};
+
+/// The setting for an algorithm of the facade; none if the usual ones serve.
+fn of_facade(name: &str) -> Option<Setting> {
+    match name {
+        "dplloyd" | "dplloyd-paper" | "pgkm" => Some(setting(1, 1, 1.0, Some(2)).iterations(1)),
+        "ug" | "eug" | "grid-k" | "hybrid" | "hybrid-refine" => Some(setting(1, 1, 1.0, Some(20))),
+        "grid-sparse" => Some(setting(1, 1, 5.0, Some(10))),
+        "gkm" | "gkm-3k" => Some(setting(1, 1, 1.0, Some(3))),
+        "vote-refine" | "auto" | "ktuple" | "gmm" => Some(setting(1, 1, 1.0, Some(2))),
+        _ => None,
+    }
+}
+
+/// The subject that stands for `usual` in front of the black box.
+pub(super) fn of(usual: &Subject) -> Result<Option<Subject>, String> {
+    let promise = usual.promise;
+    Ok(match usual.algorithm {
+        "dplloyd variants" => Some(lloyd::small(promise)),
+        "maxcover" => Some(cover::small(promise)),
+        "gmm learners" => Some(mixtures::small(promise)),
+        name => {
+            let delta = promise.budget.delta.get();
+            let of = |setting| facade::subject(name, &setting, delta, promise.relation);
+            let small = of_facade(name).map(of).transpose()?;
+            small.map(|subject| subject.cost(1))
+        }
+    })
+}
