@@ -5,11 +5,7 @@ use std::process::Command;
 
 use crate::run::{capture, cargo, check, root};
 
-<<<<<<< HEAD
-/// `cargo xtask audit [--quick|--long|--zoo[=PREFIX]|--tuples|--asan]`
-=======
-/// `cargo xtask audit [--quick|--long|--rates|--zoo|--asan] [NAME]`
->>>>>>> 5fecc67 (Attack small instances of every algorithm, many runs on all cores; replay candidates and Gupta's search)
+/// `cargo xtask audit [--quick|--long|--rates|--zoo[=PREFIX]|--tuples|--asan] [NAME]`
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     match arguments.first().map(String::as_str) {
         Some(option) if option == "--zoo" || option.starts_with("--zoo=") => zoo(option),

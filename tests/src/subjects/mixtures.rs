@@ -73,27 +73,7 @@ fn learner(
     columns: usize,
     learner: impl GaussianLearner + Copy + Send + 'static,
 ) -> Vec<Subject> {
-<<<<<<< HEAD
-    let subject = |promise: Promise| {
-        let frame = frame(columns, 12);
-        let spend = promise.budget.gaussian().expect("there is a delta");
-        let run = move |rows: &Array2<f64>, session: &mut Session<'_>| {
-            let prior = Prior {
-                centers: Array2::from_shape_fn((2, columns), |(i, _)| i as f64 - 0.4),
-                sigmas: Sigmas::of_widths(columns),
-            };
-            let source = FramedSource::new(rows, &frame);
-            learner
-                .learn(&Passes::new(&source), &prior, spend, session)
-                .map(drop)
-                .map_err(|error| error.to_string())
-        };
-        let settings = format!("{what}, d = {columns}");
-        Subject::new("gmm learners", settings, promise, columns, run)
-    };
-=======
     let subject = |promise| learner_under(what, columns, learner, promise);
->>>>>>> 5fecc67 (Attack small instances of every algorithm, many runs on all cores; replay candidates and Gupta's search)
     promises(budget(30.0, 1e-6)).map(subject).into()
 }
 
@@ -104,7 +84,7 @@ fn learner_under(
     promise: Promise,
 ) -> Subject {
     let frame = frame(columns, 12);
-    let rho = promise.budget.rho().expect("there is a delta").get();
+    let spend = promise.budget.gaussian().expect("there is a delta");
     let run = move |rows: &Array2<f64>, session: &mut Session<'_>| {
         let prior = Prior {
             centers: Array2::from_shape_fn((2, columns), |(i, _)| i as f64 - 0.4),
@@ -112,7 +92,7 @@ fn learner_under(
         };
         let source = FramedSource::new(rows, &frame);
         learner
-            .learn(&Passes::new(&source), &prior, rho, session)
+            .learn(&Passes::new(&source), &prior, spend, session)
             .map(drop)
             .map_err(|error| error.to_string())
     };
@@ -126,19 +106,15 @@ fn whole(relation: NeighboringRelation, split: Split) -> Subject {
         budget: budget(40.0, 1e-3),
         relation,
     };
-<<<<<<< HEAD
-    let gmm = PrivateGmmParams::new(2, promise.budget)
+    let params = PrivateGmmParams::new(2, promise.budget)
         .learner(LearnerChoice::default())
-        .split(split)
-=======
-    let params = PrivateGmmParams::new(2, promise.budget).learner(LearnerChoice::default());
+        .split(split);
     let frame = frame(2, 20);
     let planned = params.clone().check().expect("valid parameters");
     let n_blocks = planned.n_blocks(&frame).expect("enough budget");
     // To look for it again would take most of the time of each run.
     let gmm = params
         .n_blocks(Some(n_blocks))
->>>>>>> 5fecc67 (Attack small instances of every algorithm, many runs on all cores; replay candidates and Gupta's search)
         .check()
         .expect("valid parameters");
     let mut rng = ChaCha8Rng::seed_from_u64(23);
@@ -166,15 +142,10 @@ fn whole(relation: NeighboringRelation, split: Split) -> Subject {
     let settings = format!("{name}, {n_blocks} blocks");
     Subject::new("gmm on groups", settings, promise, 2, run)
         .most_rows(6)
-<<<<<<< HEAD
-        .cost(800)
+        .cost(100)
         .least_share(
             least_share,
             "where the answer is ⊥ the learner is not paid for, unless halves were",
         )
-=======
-        .cost(50)
-        .least_share(0.499, "where the answer is ⊥ the learner is not paid for")
->>>>>>> 5fecc67 (Attack small instances of every algorithm, many runs on all cores; replay candidates and Gupta's search)
         .theorem(super::tuples::probabilities)
 }
