@@ -30,7 +30,7 @@ const QUICK: Effort = Effort {
     quick: true,
     draws: 200_000,
     runs: 100_000,
-    algorithm_runs: 20_000,
+    algorithm_runs: 10_000,
     tuple_runs: 2_000,
 };
 
@@ -39,7 +39,7 @@ const USUAL: Effort = Effort {
     quick: false,
     draws: 1_000_000,
     runs: 1_000_000,
-    algorithm_runs: 200_000,
+    algorithm_runs: 100_000,
     tuple_runs: 100_000,
 };
 

@@ -93,7 +93,9 @@ fn settings(name: &str) -> Option<Vec<Setting>> {
 fn cost(name: &str) -> usize {
     match name {
         "pgkm" => 20,
-        "ktuple" | "gmm" => 10,
+        // Their plans search for blocks and shares.
+        "ktuple" => 100,
+        "gmm" => 200,
         _ => 1,
     }
 }
