@@ -112,9 +112,11 @@ fn whole(relation: NeighboringRelation, split: Split) -> Subject {
     let frame = frame(2, 20);
     let planned = params.clone().check().expect("valid parameters");
     let n_blocks = planned.n_blocks(&frame).expect("enough budget");
-    // To look for it again would take most of the time of each run.
+    let share = planned.tuple_share(&frame).expect("enough budget");
+    // To look for them again would take most of the time of each run.
     let gmm = params
         .n_blocks(Some(n_blocks))
+        .tuple_share(Some(share))
         .check()
         .expect("valid parameters");
     let mut rng = ChaCha8Rng::seed_from_u64(23);
