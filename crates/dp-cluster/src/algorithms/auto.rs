@@ -19,8 +19,8 @@ pub(crate) struct Auto;
 
 /// What `plan` compares. All but k-tuples release k centers with certainty.
 ///
-/// K-tuples are never picked: wherever they answered, vote-refine was at least twice as precise for the same budget, whatever the number of
-/// columns and however wide the bounds (`cargo xtask study auto`). So no share needs to be kept back for a fallback after ⊥.
+/// K-tuples are never picked: in each setting that was measured and where they answered, vote-refine was about twice as precise or more for
+/// the same budget (the table in `docs/benchmarks.md`, "K-tuples"). So no share needs to be kept back for a fallback after ⊥.
 const ALTERNATIVES: [&str; 6] = [
     "vote-refine",
     "grid-k",

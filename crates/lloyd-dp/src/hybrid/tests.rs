@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::error_model::hybrid_refines;
-use crate::testing::{frame, neighbors, odd_tables, public, pure, replay, run};
+use crate::testing::{approx, frame, neighbors, odd_tables, public, pure, replay, run};
 
 fn records() -> Array2<f64> {
     Array2::from_shape_fn((400, 2), |(i, j)| {
@@ -31,6 +31,27 @@ fn both_branches_spend_what_they_plan_and_no_more_than_the_budget() {
                 let refined = fit.branch == Branch::Refined;
                 assert!(!refined || planned.len() >= 2);
             }
+        }
+    }
+}
+
+/// In many columns the noise of the second half is Gaussian, for all of δ; in few, and in the paper's form, δ is not spent.
+#[test]
+fn delta_is_spent_where_it_makes_the_noise_smaller() {
+    let budget = approx(1.0, 1e-6);
+    for relation in NeighboringRelation::ALL {
+        for (d, params, delta) in [
+            (2, HybridParams::refine(3, budget), 0.0),
+            (12, HybridParams::refine(3, budget), 1e-6),
+            (12, HybridParams::new(3, budget), 0.0),
+        ] {
+            let hybrid = params.n_hint(Some(50)).check().expect("valid");
+            let table = Array2::from_shape_fn((50, d), |(i, j)| ((i + j) % 5) as f64 / 5.0);
+            let (_, guarantee) = run(budget, relation, 3, &table, |source, session| {
+                hybrid.fit(source, session, &mut public())
+            });
+            assert!(guarantee.epsilon <= 1.0 && guarantee.epsilon > 0.999);
+            assert!((guarantee.delta - delta).abs() <= 0.0, "{d}");
         }
     }
 }
@@ -101,6 +122,15 @@ proptest! {
         let params = if refine { HybridParams::refine(3, pure(0.8)) } else { HybridParams::new(3, pure(0.8)) };
         let hybrid = params.check().expect("valid");
         let report = replay(pure(0.8), &pair, |source, session| hybrid.fit(source, session, &mut public()));
+        prop_assert!(report.differences.is_empty(), "{:?}", report.differences);
+    }
+
+    /// With Gaussian noise in the second half.
+    #[test]
+    fn one_record_moves_the_statistics_by_no_more_than_claimed_in_many_columns(pair in neighbors(12, 12)) {
+        let budget = approx(0.8, 1e-6);
+        let hybrid = HybridParams::refine(2, budget).check().expect("valid");
+        let report = replay(budget, &pair, |source, session| hybrid.fit(source, session, &mut public()));
         prop_assert!(report.differences.is_empty(), "{:?}", report.differences);
     }
 }

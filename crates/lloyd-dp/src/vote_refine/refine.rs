@@ -195,3 +195,28 @@ fn shorten(moves: &mut [f64], radius: f64) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{frame, public};
+
+    /// Where bounds are a hundred times too wide, a center from anywhere in the domain would be far from all records.
+    #[test]
+    fn centers_that_are_missing_are_drawn_like_the_records_or_not_at_all() {
+        let frame = frame(3);
+        let shape = Shape::round(vec![0.5; 3], 0.01);
+        let points = Array2::from_shape_fn((5, 3), |(i, _)| 0.5 + 0.002 * i as f64);
+        let weights = [3.0, 0.0, 2.0, 1.0, 0.0];
+        // As many as have weight, where that is enough.
+        let rows = cluster(&points, &weights, (2, 10), &frame, &shape, &mut public());
+        assert_eq!(rows, points.select(ndarray::Axis(0), &[0, 2, 3]));
+        // Three more than have weight: within eight standard deviations, which none of nine normal numbers exceeds but once in 10^14.
+        let rows = cluster(&points, &weights, (6, 10), &frame, &shape, &mut public());
+        assert_eq!(rows.dim(), (6, 3));
+        assert!(rows.iter().all(|x| (x - 0.5).abs() < 0.08), "{rows}");
+        // More than are wanted are merged.
+        let rows = cluster(&points, &[1.0; 5], (2, 2), &frame, &shape, &mut public());
+        assert_eq!(rows.dim(), (2, 3));
+    }
+}

@@ -101,6 +101,14 @@ impl Shape {
         })
     }
 
+    /// Equally wide in all directions.
+    #[cfg(test)]
+    pub(super) fn round(mean: Vec<f64>, std_dev: f64) -> Self {
+        let d = mean.len();
+        let axes = (0..d).map(|j| (std_dev, unit_vector(d, j))).collect();
+        Self { mean, axes }
+    }
+
     /// The number of axes that matter: (Σλ)²/Σλ², between 1 and d.
     pub(super) fn effective_dimension(&self) -> f64 {
         let (mut sum, mut squares) = (0.0, 0.0);
