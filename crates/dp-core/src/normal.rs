@@ -48,12 +48,20 @@ pub(crate) const HALF_LN_TAU: f64 = 0.918_938_533_204_672_8;
 const FRACTION_FROM: f64 = 3.0;
 
 /// Terms of the continued fraction: at x = 3 what is cut off is below 1e-19.
-const FRACTION_TERMS: u32 = 80;
+const FRACTION_TERMS: f64 = 80.0;
 
-/// The inner part K(x) = 1/(x + 2/(x + 3/(x + …))) of the continued fraction R(x) = 1/(x + K(x)).
+/// The inner part K(x) = 1/(x + 2/(x + 3/(x + …))) of the continued fraction R(x) = 1/(x + K(x)), x ≥ 3.
 fn fraction(x: f64) -> f64 {
+    // What n terms leave falls like e^(−c·x·√n), so n may fall as x² rises; a few are needed anywhere.
+    let ratio = FRACTION_FROM / x;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 12 and 92"
+    )]
+    let terms = (FRACTION_TERMS * ratio * ratio) as u32 + 12;
     let mut tail = x;
-    for term in (1..FRACTION_TERMS).rev() {
+    for term in (1..terms).rev() {
         tail = f64::from(term) / (x + tail);
     }
     tail

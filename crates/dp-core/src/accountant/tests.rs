@@ -172,3 +172,33 @@ fn gaussians_alone_are_one_gaussian_and_beside_others_they_are_rho() {
     doubled.spend(event).expect("four times a quarter");
     assert!((doubled.guarantee().epsilon - guarantee.epsilon).abs() < 1e-9);
 }
+
+#[test]
+fn gaussians_that_one_look_lets_in_are_within_the_grant_when_their_own_loss_is_looked_for() {
+    for epsilon in [1e-4, 0.03, 0.5, 1.0, 3.0, 20.0, 90.0] {
+        for delta in [1e-200, 1e-12, 1e-6, 1e-3, 0.4] {
+            let Budget {
+                epsilon: e,
+                delta: d,
+            } = budget(epsilon, delta);
+            let whole = conversion::rho_for_gaussians(e, d).expect("delta is positive");
+            let totals = |rho: f64| {
+                let mut totals = Totals::default();
+                totals.rho.add(rho);
+                totals
+            };
+            let within = |rho: f64| totals(rho).are_gaussians_within(epsilon, delta);
+            // The whole of a budget is let in at one look; from there on up to the last float that is.
+            let whole = whole.get();
+            assert!(within(whole), "{epsilon}, {delta}");
+            let last = crate::rounding::largest_holding(whole, 2.0 * whole, within);
+            let mut rho = last.expect("the whole is let in");
+            assert!(rho < whole * (1.0 + 1e-9), "{epsilon}, {delta}: {rho:e}");
+            for _ in 0..20 {
+                let (own, _, _) = totals(rho).convert(delta);
+                assert!(own <= epsilon, "{epsilon}, {delta}: {own:e}");
+                rho = rho.next_down();
+            }
+        }
+    }
+}

@@ -58,6 +58,22 @@ fn the_mills_ratio_and_its_slope_are_within_a_third_of_the_error_granted() {
     }
 }
 
+/// [`fraction`] with so many terms that more change nothing.
+fn long_fraction(x: f64) -> f64 {
+    (1..600)
+        .rev()
+        .fold(x, |tail, term| f64::from(term) / (x + tail))
+}
+
+#[test]
+fn the_terms_of_the_fraction_are_enough_wherever_it_is_used() {
+    for i in 0..100_000 {
+        let x = FRACTION_FROM * libm::exp(f64::from(i) * 6e-5);
+        let error = fraction(x) / long_fraction(x) - 1.0;
+        assert!(error.abs() <= 8.0 * f64::EPSILON, "{x}: {error:e}");
+    }
+}
+
 #[test]
 fn the_distribution_function_is_enclosed_and_closely() {
     for (x, value, ln) in CDF {
