@@ -135,8 +135,12 @@ fn compare_exactly(exact: &RBig, float: f64) -> Ordering {
 #[must_use]
 pub fn rational_up(exact: &RBig) -> f64 {
     let mut float = exact.to_f64().value();
-    while compare_exactly(exact, float) == Ordering::Greater {
-        float = float.next_up();
+    loop {
+        match compare_exactly(exact, float) {
+            Ordering::Equal => return float,
+            Ordering::Greater => float = float.next_up(),
+            Ordering::Less => break,
+        }
     }
     while float > f64::NEG_INFINITY
         && compare_exactly(exact, float.next_down()) != Ordering::Greater

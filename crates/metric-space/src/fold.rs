@@ -212,6 +212,10 @@ pub fn fold<S: RecordSource + ?Sized, A: Send>(
 fn in_parts<A: Send>(n: usize, block: usize, work: impl Fn(usize, usize) -> A + Sync) -> Vec<A> {
     let n_blocks = n.div_ceil(block);
     let n_parts = n_blocks.min(rayon::current_num_threads() * PARTS_PER_THREAD);
+    if n_parts == 1 {
+        // Waking other threads would take longer than one block does.
+        return vec![work(0, n)];
+    }
     (0..n_parts)
         .into_par_iter()
         .map(|p| {

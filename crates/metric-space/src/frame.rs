@@ -55,13 +55,12 @@ impl Frame {
         let domain = domain.into();
         let d = domain.dimension();
         let tile_rows = (TILE_VALUES / d).max(1);
-        let scalings = (0..tile_rows).flat_map(|_| (0..d).map(|j| domain.scaling(j)));
-        let (middle, inverse) = scalings.unzip();
+        let (middle, inverse): (Vec<f64>, Vec<f64>) = (0..d).map(|j| domain.scaling(j)).unzip();
         Self {
             domain,
             lattice,
-            middle,
-            inverse,
+            middle: middle.repeat(tile_rows),
+            inverse: inverse.repeat(tile_rows),
         }
     }
 
