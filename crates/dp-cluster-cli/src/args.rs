@@ -120,7 +120,7 @@ pub(crate) struct RequestArgs {
     #[arg(long, value_enum, default_value_t = Relation::AddRemove)]
     pub(crate) relation: Relation,
 
-    /// Number of rows, where it is public knowledge; never count it
+    /// Number of rows, where it is public knowledge: under replace-one it is, under add-remove never count it
     #[arg(long, value_name = "N")]
     pub(crate) n_hint: Option<u64>,
 

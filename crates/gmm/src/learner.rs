@@ -159,6 +159,26 @@ impl Sigmas {
         scale(&projected, &|least| least)
     }
 
+    /// Makes a matrix that is diagonal, with one variance in units in which column i is `units[i]` long, stay so within the bounds: the standard deviation is cut to
+    /// at least the largest of the least ones and at most the largest of the largest ones, in these units.
+    pub(crate) fn project_spherical(&self, covariance: &Array2<f64>, units: &[f64]) -> Array2<f64> {
+        let largest = |bounds: &[f64]| {
+            let scaled = bounds.iter().zip(units).map(|(bound, unit)| bound * unit);
+            scaled.fold(0.0, |a, b| if b > a { b } else { a })
+        };
+        let (low, high) = (largest(&self.least), largest(&self.most));
+        // A variance that noise made negative has no root: the least one.
+        let variance = covariance[[0, 0]];
+        let sigma = if variance > 0.0 {
+            variance.sqrt() * units[0]
+        } else {
+            low
+        };
+        let sigma = sigma.clamp(low, high);
+        let variances = units.iter().map(|unit| (sigma / unit) * (sigma / unit));
+        Array2::from_diag(&variances.collect::<Array1<f64>>())
+    }
+
     /// What a degenerate cluster gets: the largest variances that were thought possible.
     #[must_use]
     pub fn fallback(&self) -> Array2<f64> {

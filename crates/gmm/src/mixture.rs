@@ -10,13 +10,14 @@ use crate::error::MixtureError;
 use crate::spd::Factor;
 
 mod distance;
+mod serial;
 pub use distance::TotalVariation;
 
 /// What covariances may look like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CovarianceKind {
-    /// One variance per component.
+    /// One variance per component; a private mixture has it in original units.
     Spherical,
     /// One variance per component and column.
     Diagonal,
@@ -76,7 +77,11 @@ impl CovarianceKind {
 /// assert_eq!(mixture.predict(array![[-3.0], [1.0]].view()), [0, 1]);
 /// # Ok::<(), gmm::MixtureError>(())
 /// ```
-#[derive(Clone, Debug)]
+///
+/// Serialized it has the keys of a model file, `weights`, `means` and `covariances`, as nested lists; what is read back is checked like [`new`](Self::new) checks it, and is the
+/// same to the last bit.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "serial::Lists", try_from = "serial::Lists")]
 pub struct GaussianMixture {
     weights: Array1<f64>,
     means: Array2<f64>,
@@ -97,7 +102,7 @@ struct Component {
 }
 
 impl GaussianMixture {
-    /// Checks shapes and numbers; weights are divided by their sum.
+    /// Checks shapes and numbers; weights are divided by their sum, unless it is 1 but for rounding.
     ///
     /// # Errors
     ///
@@ -129,7 +134,9 @@ impl GaussianMixture {
         if !(weights.iter().all(|&weight| weight >= 0.0) && sum > 0.0 && sum.is_finite()) {
             return Err(MixtureError::Weights);
         }
-        let weights = weights / sum;
+        // Weights that were divided before stay as they are, to the last bit.
+        let divided = (sum - 1.0).abs() <= f64::EPSILON * k as f64;
+        let weights = if divided { weights } else { weights / sum };
         let mut components = Vec::with_capacity(k);
         for component in 0..k {
             let mean = means.row(component);

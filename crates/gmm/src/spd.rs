@@ -59,7 +59,8 @@ impl Factor {
 /// The symmetric matrix nearest to the given one (in Frobenius norm) whose eigenvalues lie in `[floor, ceiling]`.
 ///
 /// Post-processing: `floor` and `ceiling` are public. Total: entries that are not finite count as 0, and the result
-/// is symmetric bit for bit.
+/// is symmetric bit for bit and has a [`Factor`], also after its columns were measured in other units: where eigenvalues are so far apart that rounding takes
+/// the least ones away, the diagonal is raised by the little that brings them back.
 #[must_use]
 pub fn project(matrix: ArrayView2<'_, f64>, floor: f64, ceiling: f64) -> Array2<f64> {
     let d = matrix.nrows();
@@ -96,7 +97,26 @@ pub fn project(matrix: ArrayView2<'_, f64>, floor: f64, ceiling: f64) -> Array2<
             result[[j, i]] = result[[i, j]];
         }
     }
-    result
+    steady(result)
+}
+
+/// Raises the diagonal, in parts of itself, until there is a factor with room for the rounding of other units.
+///
+/// In parts of itself means the same in any units of the columns; and once the diagonal was raised by d times itself, no matrix with off-diagonal entries as small
+/// as those of a covariance is without one.
+fn steady(mut matrix: Array2<f64>) -> Array2<f64> {
+    let d = matrix.nrows();
+    let room = 16.0 * f64::EPSILON * d as f64;
+    let mut raise = room;
+    loop {
+        let mut tried = matrix.clone();
+        tried.diag_mut().mapv_inplace(|x| x * (1.0 - room));
+        if Factor::new(tried.view()).is_some() || raise > d as f64 {
+            return matrix;
+        }
+        matrix.diag_mut().mapv_inplace(|x| x * (1.0 + raise));
+        raise *= 4.0;
+    }
 }
 
 /// (M⁻¹ᐟ², M¹ᐟ²) of the symmetric matrix M = `matrix` + `ridge`·I, its eigenvalues cut to at least `ridge`.
@@ -134,7 +154,7 @@ pub(crate) fn roots(matrix: ArrayView2<'_, f64>, ridge: f64) -> (Array2<f64>, Ar
 /// Eigenvalues and vectors of a symmetric matrix, if they come out as numbers.
 ///
 /// Entries that are nothing beside the largest are taken as 0: their squares underflow, and the solver divides by them.
-fn eigen(mut symmetric: DMatrix<f64>) -> Option<SymmetricEigen<f64, Dyn>> {
+pub(crate) fn eigen(mut symmetric: DMatrix<f64>) -> Option<SymmetricEigen<f64, Dyn>> {
     let least = symmetric.amax() * 1e-30;
     for x in symmetric.iter_mut() {
         if x.abs() < least {

@@ -110,9 +110,49 @@ fn kinds_and_bounds_are_parameters() {
             .run(&format!("{FIT} --delta 1e-6 {bad}"))
             .fails(2, &["sigma"]);
     }
+    // In the units of the column, with the default that was not asked for.
+    for (bad, said) in [
+        (
+            "--sigma-min 9 --sigma-max 3",
+            ["`age` they are 9 and 3", ""],
+        ),
+        (
+            "--sigma-min 60",
+            ["`age` they are 60 and 50", "half of its width"],
+        ),
+        ("--sigma-max 40", ["`income` they are 97.65625", "and 40"]),
+        ("--sigma-min=-2", ["sigma-min", "got -2"]),
+    ] {
+        place
+            .run(&format!("{FIT} --delta 1e-6 {bad}"))
+            .fails(2, &said);
+    }
     place
         .run(&format!("{FIT} --delta 1e-6 --iterations 3"))
         .fails(2, &["--iterations", "gmm"]);
+}
+
+/// The widths differ a thousand times: what has one variance has it in the columns' own units, and no less than the widest column's least one.
+#[test]
+fn spherical_covariances_have_one_variance_in_original_units() {
+    let place = groups();
+    let model = place.json(&format!("{FIT} --delta 1e-6 --covariance spherical --json"));
+    for covariance in model["covariances"].as_array().expect("three matrices") {
+        let (age, income) = (square(covariance, 0, 0), square(covariance, 1, 1));
+        assert!((age / income - 1.0).abs() < 1e-9, "{covariance}");
+        assert!((97.0 * 97.0..1e6).contains(&income), "{covariance}");
+        assert!(square(covariance, 0, 1).abs() < 1e-9);
+    }
+}
+
+/// Tuples of so many centers would need hundreds of gigabytes: said before a record is read.
+#[test]
+fn more_clusters_than_memory_holds_tuples_of_are_refused() {
+    let place = groups();
+    let many = FIT.replace("--clusters 3", "--clusters 100000");
+    place
+        .run(&format!("{many} --delta 1e-6"))
+        .fails(2, &["too many to be held"]);
 }
 
 #[test]

@@ -26,6 +26,9 @@ const HALF_WIDTHS: std::ops::RangeInclusive<f64> = 1e-140..=1e140;
 /// `PrivatekGMM`.
 pub(crate) struct Gmm;
 
+/// The share of the tuples for which published clusterings are sized, and which they get.
+const PUBLISHED_SHARE: f64 = 0.5;
+
 /// Bounds on standard deviations, original units, per column.
 fn bounds(request: &FitRequest) -> Vec<[f64; 2]> {
     let options = &request.options;
@@ -39,7 +42,48 @@ fn bounds(request: &FitRequest) -> Vec<[f64; 2]> {
     request.bounds.iter().map(of_column).collect()
 }
 
-fn check(request: &FitRequest) -> Result<PrivateGmm, RequestError> {
+/// The bounds in scaled units, refused in the words and units of the caller.
+fn sigmas(request: &FitRequest) -> Result<Sigmas, RequestError> {
+    let options = &request.options;
+    for (flag, given) in [
+        ("sigma-min", options.sigma_min),
+        ("sigma-max", options.sigma_max),
+    ] {
+        if let Some(got) = given
+            && !(got > 0.0 && got.is_finite())
+        {
+            return Err(refusal(
+                flag,
+                format!("must be finite and above 0, got {got}"),
+            ));
+        }
+    }
+    let (mut least, mut most) = (Vec::new(), Vec::new());
+    for (([low, high], [lo, hi]), name) in bounds(request)
+        .into_iter()
+        .zip(&request.bounds)
+        .zip(&request.columns)
+    {
+        if low >= high {
+            let origin = |given: Option<f64>, default| given.map_or(default, |_| "");
+            return Err(refusal(
+                "sigma-min",
+                format!(
+                    "must be below `sigma-max`; for column `{name}` they are {low}{} and {high}{}",
+                    origin(options.sigma_min, " (by default 1/1024 of its width)"),
+                    origin(options.sigma_max, " (by default half of its width)"),
+                ),
+            ));
+        }
+        let half = (hi - lo) / 2.0;
+        least.push(low / half);
+        most.push(high / half);
+    }
+    Sigmas::new(least, most).map_err(refused(NAME))
+}
+
+/// What runs, with the number of blocks and the share that it will have.
+fn check(request: &FitRequest, frame: &Frame) -> Result<PrivateGmm, RequestError> {
     let options = &request.options;
     let budget = request.required_budget()?;
     // Public, so that no covariance is found to be no number after it was paid for.
@@ -53,31 +97,31 @@ fn check(request: &FitRequest) -> Result<PrivateGmm, RequestError> {
             ),
         ));
     }
-    let scaled = |at: usize| -> Vec<f64> {
-        let pairs = bounds(request).into_iter().zip(&request.bounds);
-        pairs
-            .map(|(sigmas, [lo, hi])| sigmas[at] / ((hi - lo) / 2.0))
-            .collect()
-    };
-    let sigmas = Sigmas::new(scaled(0), scaled(1)).map_err(refused(NAME))?;
     let choice = options.aggregator.unwrap_or_default();
     let scale_min = 2.0 * LEAST_SHARE;
-    let aggregator = match choice {
-        AggregatorChoice::FriendlyCore => gmm::private::default_aggregator(),
+    let (aggregator, share) = match choice {
+        AggregatorChoice::FriendlyCore => (gmm::private::default_aggregator(), None),
         AggregatorChoice::Averages | AggregatorChoice::NoisyCenters => {
-            // The tuples get about half.
-            let tuples = share_of(budget, 0.5).map_err(refused(NAME))?;
+            let tuples = share_of(budget, PUBLISHED_SHARE).map_err(refused(NAME))?;
             let clusters = (request.n_clusters, request.columns.len());
-            aggregator(choice, clusters, tuples, scale_min).map_err(refused(NAME))?
+            let published =
+                aggregator(choice, clusters, tuples, scale_min).map_err(refused(NAME))?;
+            // A number of blocks that was asked for may need more.
+            (
+                published,
+                options.blocks.is_none().then_some(PUBLISHED_SHARE),
+            )
         }
     };
     PrivateGmmParams::new(request.n_clusters, budget)
         .kind(options.covariance.unwrap_or_default())
-        .sigmas(Some(sigmas))
+        .sigmas(Some(sigmas(request)?))
         .aggregator(aggregator)
         .n_blocks(options.blocks)
+        .tuple_share(share)
         .n_hint(request.n_hint)
         .check()
+        .and_then(|checked| checked.resolved(frame))
         .map_err(refused(NAME))
 }
 
@@ -85,12 +129,12 @@ fn check(request: &FitRequest) -> Result<PrivateGmm, RequestError> {
 fn parameters(
     request: &FitRequest,
     checked: &PrivateGmm,
+    frame: &Frame,
 ) -> Result<BTreeMap<String, Value>, RequestError> {
     use ktuple::TupleAggregator;
-    let frame = request.frame()?;
     let params = checked.params();
-    let blocks = checked.n_blocks(&frame).map_err(refused(NAME))?;
-    let share = checked.tuple_share(&frame).map_err(refused(NAME))?;
+    let blocks = checked.n_blocks(frame).map_err(refused(NAME))?;
+    let share = checked.tuple_share(frame).map_err(refused(NAME))?;
     let bounds = bounds(request);
     let column = |at: usize| Value::List(bounds.iter().map(|pair| pair[at].into()).collect());
     Ok(BTreeMap::from([
@@ -168,12 +212,12 @@ impl Algorithm for Gmm {
     }
 
     fn plan(&self, request: &FitRequest) -> Result<Plan, RequestError> {
-        let checked = check(request)?;
         let frame = request.frame()?;
+        let checked = check(request, &frame)?;
         let events = checked
             .plan(&frame, request.relation)
             .map_err(refused(NAME))?;
-        let plan = Plan::new(events).parameters(parameters(request, &checked)?);
+        let plan = Plan::new(events).parameters(parameters(request, &checked, &frame)?);
         Ok(match advice(request, &checked, &frame) {
             Some(advice) if request.n_clusters > 1 => plan.note(advice),
             _ => plan,
@@ -188,7 +232,7 @@ impl Algorithm for Gmm {
         public: &mut dyn RngCore,
     ) -> Result<Outcome, FitError> {
         let frame = request.frame()?;
-        let checked = check(request)?;
+        let checked = check(request, &frame)?;
         let outcome = checked
             .fit(&FramedSource::new(source, &frame), session, public)
             .map_err(failed(NAME))?;
@@ -205,6 +249,6 @@ impl Algorithm for Gmm {
             }
             GmmOutcome::Refused(refusal) => Outcome::refused(refusal.to_string()),
         };
-        Ok(outcome.parameters(parameters(request, &checked)?))
+        Ok(outcome.parameters(parameters(request, &checked, &frame)?))
     }
 }

@@ -5,7 +5,6 @@
 //! Achlioptas, McSherry, "On spectral learning of mixtures of distributions", COLT 2005.
 
 use nalgebra::DMatrix;
-use nalgebra::linalg::SymmetricEigen;
 use ndarray::{Array2, ArrayView2, Axis};
 use rand::RngCore;
 
@@ -50,11 +49,7 @@ fn project(records: ArrayView2<'_, f64>, k: usize) -> Option<Array2<f64>> {
         return Some(centered);
     }
     let scatter = centered.t().dot(&centered);
-    let eigen = SymmetricEigen::try_new(
-        DMatrix::from_fn(d, d, |i, j| scatter[[i, j]]),
-        f64::EPSILON,
-        10_000,
-    )?;
+    let eigen = crate::spd::eigen(DMatrix::from_fn(d, d, |i, j| scatter[[i, j]]))?;
     let mut order: Vec<usize> = (0..d).collect();
     order.sort_by(|&a, &b| {
         eigen.eigenvalues[b]

@@ -21,6 +21,10 @@ fn spend(rho: f64) -> GaussianSpend {
     Rho::new(rho).expect("positive").into()
 }
 
+fn frame(d: usize) -> Frame {
+    Frame::new(BoxDomain::unit(d).expect("columns"), Lattice::default())
+}
+
 fn learn(
     learner: &dyn GaussianLearner,
     records: &Array2<f64>,
@@ -29,7 +33,7 @@ fn learn(
     relation: NeighboringRelation,
 ) -> Learned {
     let d = records.ncols();
-    let frame = Frame::new(BoxDomain::unit(d).expect("columns"), Lattice::default());
+    let frame = frame(d);
     let mut rng = InsecureSeededRng::new(3);
     let mut session = Session::new(budget(), relation, &mut rng);
     let prior = Prior {
@@ -275,19 +279,30 @@ fn bounds_out_of_order_are_refused() {
     );
 }
 
-/// 10^5 matrices of any floats, with bounds that differ by column: a factor exists, the matrix is symmetric bit for bit.
+/// 10^5 matrices of any floats, with bounds from narrow to the widest that a lattice can show: a factor exists, the matrix is symmetric bit for bit.
 #[test]
 fn projected_covariances_are_positive_definite_whatever_comes() {
     let mut rng = ChaCha8Rng::seed_from_u64(6);
-    let d = 3;
-    let sigmas = Sigmas::new(vec![1e-3, 1e-2, 1e-6], vec![1.0, 0.5, 1e-2]).expect("in order");
-    for case in 0..100_000 {
-        let matrix = Array2::from_shape_fn((d, d), |_| match case % 4 {
+    for case in 0..100_000_usize {
+        let d = [3, 1, 2, 6, 12][if case % 50 < 46 { 0 } else { case % 50 - 45 }];
+        let sigmas = match case % 7 {
+            0 => Sigmas::new(vec![1e-300; d], vec![1e300; d]),
+            1 => Sigmas::new(vec![0.1; d], vec![0.10001; d]),
+            _ => Sigmas::new(
+                (0..d)
+                    .map(|_| 10_f64.powi(rng.random_range(-9..-1)))
+                    .collect(),
+                (0..d).map(|_| rng.random_range(0.1..2.0)).collect(),
+            ),
+        };
+        let sigmas = sigmas.expect("in order").seen_by(&frame(d)).expect("seen");
+        let matrix = Array2::from_shape_fn((d, d), |_| match case % 5 {
             // Any bits at all: NaN, infinities, subnormal numbers among them.
             0 => f64::from_bits(rng.random()),
             1 => rng.random_range(-1.0..1.0),
             2 => 10_f64.powi(rng.random_range(-30..30)) * rng.random_range(-1.0..1.0),
-            _ => [0.0, 1.0, -1.0, f64::NAN][rng.random_range(0..4)],
+            3 => [0.0, 1.0, -1.0, f64::NAN][rng.random_range(0..4)],
+            _ => 1.0 + rng.random_range(-1e-15..1e-15),
         });
         let projected = sigmas.project(&matrix);
         assert!(

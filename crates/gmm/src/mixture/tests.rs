@@ -124,6 +124,45 @@ fn two_normals_have_the_distance_of_the_formula() {
     );
 }
 
+/// Read back to the last bit; lists that are no mixture are refused, whatever their lengths.
+#[test]
+fn a_mixture_is_written_and_read() {
+    let mixture = GaussianMixture::new(
+        array![0.1, 0.2, 0.4],
+        array![[0.1, 1e-300], [1.0 / 3.0, -2.0], [5.0, 1e10]],
+        Array3::from_shape_fn(
+            (3, 2, 2),
+            |(c, i, j)| if i == j { 0.7 + c as f64 } else { 0.3 },
+        ),
+    )
+    .expect("valid");
+    let text = serde_json::to_string(&mixture).expect("numbers");
+    let read: GaussianMixture = serde_json::from_str(&text).expect("the same");
+    assert_eq!(read.weights(), mixture.weights());
+    assert_eq!(read.means(), mixture.means());
+    assert_eq!(read.covariances(), mixture.covariances());
+    let record = [0.3, 0.4];
+    assert_eq!(
+        read.log_density(&record).to_bits(),
+        mixture.log_density(&record).to_bits()
+    );
+    for bad in [
+        r#"{"weights":[],"means":[],"covariances":[]}"#,
+        r#"{"weights":[1],"means":[[]],"covariances":[[]]}"#,
+        r#"{"weights":[1],"means":[[0]],"covariances":[[[-1]]]}"#,
+        r#"{"weights":[1],"means":[[0,0]],"covariances":[[[1,0,0],[1]]]}"#,
+        r#"{"weights":[1],"means":[[0]],"covariances":[]}"#,
+        r#"{"weights":[1,1],"means":[[0],[0,1]],"covariances":[[[1]],[[1]]]}"#,
+        r#"{"weights":[-1],"means":[[0]],"covariances":[[[1]]]}"#,
+        r#"{"weights":[1],"means":[[0]],"covariances":[[[1]]],"more":0}"#,
+    ] {
+        assert!(
+            serde_json::from_str::<GaussianMixture>(bad).is_err(),
+            "{bad}"
+        );
+    }
+}
+
 #[test]
 fn criteria_count_the_parameters_of_the_kind() {
     assert_eq!(CovarianceKind::Full.n_parameters(2, 3), 12 + 6 + 1);

@@ -19,8 +19,9 @@ mod tests;
 /// Shares of the tuples that are tried.
 const SHARES: [f64; 9] = [0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7];
 
-/// The share where no number of records is public.
-const UNKNOWN: f64 = 0.5;
+/// The share where no number of records was given, one of [`SHARES`].
+const UNKNOWN: f64 = SHARES[UNKNOWN_AT];
+const UNKNOWN_AT: usize = 6;
 
 /// Blocks for each one that the clustering needs: room for some that do not agree.
 const ROOM: f64 = 1.35;
@@ -30,6 +31,13 @@ const MISSED: f64 = 0.15;
 
 /// More blocks than this are not chosen: matching them takes time that grows with their square.
 const MOST_BLOCKS: u64 = 6000;
+
+/// No more coordinates of tuples than this are held, eight gigabytes of them. A block shows k centers only if it has k records, so fewer blocks do not mean that data
+/// is turned away that could be answered: the records would take more.
+const MOST_COORDINATES: u128 = 1 << 31;
+
+/// Labels of records are looked at as 32 bits where blocks are dealt; with more of them a record could be in a block and in the second stage.
+const MOST_LABELS: u64 = 1 << 32;
 
 /// What the two stages divide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +58,15 @@ impl Split {
             Self::Halves => "halves",
         }
     }
+}
+
+/// A share with what follows from it.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    share: f64,
+    tuples: Budget,
+    learner: Budget,
+    n_blocks: u64,
 }
 
 /// A run's division.
@@ -88,23 +105,33 @@ impl PrivateGmm {
                 learner_spend: gaussian(params.budget)?,
             });
         }
-        let share = self.choose_share(frame);
-        let (tuples, learner) = self.budgets(share)?;
-        let n_blocks = match params.n_blocks {
-            Some(n_blocks) => n_blocks as u64,
-            None => self.blocks(frame, tuples)?,
-        };
+        let choice = self.choose(frame)?;
+        let n_blocks = self.in_memory(frame, choice.n_blocks)?;
         let second = match params.split {
             Split::Budget => 0,
-            Split::Halves => second_labels(n_blocks, share),
+            Split::Halves => second_labels(choice.n_blocks, choice.share)?,
         };
         Ok(Division {
-            n_blocks: usize::try_from(n_blocks).map_err(|_| ParamsError::Infeasible)?,
-            n_labels: n_blocks.saturating_add(second),
-            tuple_share: share,
-            tuples: Some(TupleSpend::direct(tuples)),
-            learner_spend: gaussian(learner)?,
+            n_blocks,
+            n_labels: choice.n_blocks + second,
+            tuple_share: choice.share,
+            tuples: Some(TupleSpend::direct(choice.tuples)),
+            learner_spend: gaussian(choice.learner)?,
         })
+    }
+
+    /// t, if that many tuples may be held.
+    fn in_memory(&self, frame: &Frame, n_blocks: u64) -> Result<usize, ParamsError> {
+        let (k, d) = (self.params.n_clusters, frame.dimension());
+        let coordinates = u128::from(n_blocks) * k as u128 * d as u128;
+        if n_blocks > MOST_LABELS || coordinates > MOST_COORDINATES {
+            return Err(ParamsError::TooManyTuples {
+                n_blocks,
+                n_clusters: k,
+                dimension: d,
+            });
+        }
+        usize::try_from(n_blocks).map_err(|_| ParamsError::Infeasible)
     }
 
     /// Budgets of tuples and learner.
@@ -129,36 +156,70 @@ impl PrivateGmm {
         whole(needed as f64 * ROOM)
     }
 
-    /// The share that was asked for, or the least with which blocks are as large as they should be.
-    fn choose_share(&self, frame: &Frame) -> f64 {
+    /// What was asked for, or the least share with which blocks are as large as they should be.
+    fn choose(&self, frame: &Frame) -> Result<Choice, ParamsError> {
         let params = &self.params;
-        if let Some(share) = params.tuple_share {
-            return share;
+        match (params.tuple_share, params.n_blocks, params.n_hint) {
+            (Some(share), ..) => self.choice(frame, share),
+            (None, Some(n_blocks), _) => {
+                self.choice(frame, self.share_for_blocks(frame, n_blocks as u64))
+            }
+            (None, None, Some(n_records)) => self.least_share(frame, n_records as f64),
+            (None, None, None) => self.choice(frame, UNKNOWN),
         }
-        if let Some(n_blocks) = params.n_blocks {
-            return self.share_for_blocks(frame, n_blocks as u64);
-        }
-        let Some(n) = params.n_hint else {
-            return UNKNOWN;
+    }
+
+    fn choice(&self, frame: &Frame, share: f64) -> Result<Choice, ParamsError> {
+        let (tuples, learner) = self.budgets(share)?;
+        let n_blocks = match self.params.n_blocks {
+            Some(n_blocks) => n_blocks as u64,
+            None => self.blocks(frame, tuples)?,
         };
+        Ok(Choice {
+            share,
+            tuples,
+            learner,
+            n_blocks,
+        })
+    }
+
+    /// The least of [`SHARES`] with which blocks are large enough; the largest if none is: where records are few, whatever helps the tuples, since without
+    /// centers the learner is of no use.
+    ///
+    /// Blocks grow with the share, so the list is bisected: to find how many blocks a share needs takes nearly all of the time.
+    fn least_share(&self, frame: &Frame, n_records: f64) -> Result<Choice, ParamsError> {
         // Records in a block; none where the budget is too small or the blocks are too many.
-        let size = |share: f64| -> Option<f64> {
-            let (tuples, _) = self.budgets(share).ok()?;
-            let n_blocks = self.blocks(frame, tuples).ok()?;
-            let records = match params.split {
-                Split::Budget => n as f64,
-                Split::Halves => share * n as f64,
+        let size = |choice: &Result<Choice, ParamsError>| -> Option<f64> {
+            let choice = choice.as_ref().ok()?;
+            let records = match self.params.split {
+                Split::Budget => n_records,
+                Split::Halves => choice.share * n_records,
             };
-            (n_blocks <= MOST_BLOCKS || share >= UNKNOWN).then(|| records / n_blocks as f64)
+            (choice.n_blocks <= MOST_BLOCKS || choice.share >= UNKNOWN)
+                .then(|| records / choice.n_blocks as f64)
         };
-        let least = block_size(params.n_clusters);
-        let plenty = size(UNKNOWN).map_or(1.0, |size| size / least);
+        let middle = self.choice(frame, UNKNOWN);
+        let least = block_size(self.params.n_clusters);
+        let plenty = size(&middle).map_or(1.0, |size| size / least);
         let wanted = least * if plenty > 1.0 { plenty.sqrt() } else { 1.0 };
-        let mut enough = SHARES
-            .into_iter()
-            .filter(|&share| size(share).is_some_and(|size| size >= wanted));
-        // Where records are few, whatever helps the tuples: without centers the learner is of no use.
-        enough.next().unwrap_or(SHARES[SHARES.len() - 1])
+        let enough =
+            |choice: &Result<Choice, ParamsError>| size(choice).is_some_and(|size| size >= wanted);
+        // The answer is one of these; the last of them if no other is enough.
+        let (mut low, mut high, mut last) = if enough(&middle) {
+            (0, UNKNOWN_AT, Some(middle))
+        } else {
+            (UNKNOWN_AT + 1, SHARES.len() - 1, None)
+        };
+        while low < high {
+            let at = usize::midpoint(low, high);
+            let choice = self.choice(frame, SHARES[at]);
+            if enough(&choice) {
+                (high, last) = (at, Some(choice));
+            } else {
+                low = at + 1;
+            }
+        }
+        last.unwrap_or_else(|| self.choice(frame, SHARES[high]))
     }
 
     /// The share for a number of blocks that was asked for: one half, or more where the clustering needs it.
@@ -181,9 +242,18 @@ fn block_size(n_clusters: usize) -> f64 {
 }
 
 /// u such that t of t + u equally likely labels have the given share, nearly; at least 1.
-fn second_labels(n_blocks: u64, share: f64) -> u64 {
-    let second = n_blocks as f64 * (1.0 - share) / share;
-    whole(second).unwrap_or(1 << 52).max(1)
+fn second_labels(n_blocks: u64, share: f64) -> Result<u64, ParamsError> {
+    let most = MOST_LABELS.saturating_sub(n_blocks);
+    let second = whole(n_blocks as f64 * (1.0 - share) / share).unwrap_or(u64::MAX);
+    if second > most {
+        return Err(ParamsError::Range {
+            name: "tuple_share",
+            low: n_blocks as f64 / MOST_LABELS as f64,
+            high: 1.0,
+            got: share,
+        });
+    }
+    Ok(second.max(1))
 }
 
 /// Rounds up.

@@ -14,7 +14,7 @@ use super::params::PrivateGmmParams;
 use crate::em::shape_covariances;
 use crate::error::{FitError, ParamsError};
 use crate::learner::{ClusterPasses, Learned, Passes, Prior, Sigmas};
-use crate::mixture::GaussianMixture;
+use crate::mixture::{CovarianceKind, GaussianMixture};
 
 /// Checked `PrivatekGMM`.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,12 +53,41 @@ impl PrivateGmm {
         relation: NeighboringRelation,
     ) -> Result<Vec<Event>, ParamsError> {
         self.sigmas(frame)?;
+        self.events(frame, self.division(frame)?, relation)
+    }
+
+    /// The same with the number of blocks and the share that a run on `frame` would choose filled in: its plans and runs need not look for them again.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan`](Self::plan).
+    pub fn resolved(mut self, frame: &Frame) -> Result<Self, ParamsError> {
         let division = self.division(frame)?;
-        let [tuples, learner] = self.stages(frame, division, relation)?;
-        if division.tuples.is_some() && self.params.split == Split::Halves {
-            return Ok(vec![self.halves(relation, &[tuples, learner])?]);
+        if division.tuples.is_some() {
+            self.params.n_blocks = Some(division.n_blocks);
+            self.params.tuple_share = Some(division.tuple_share);
         }
-        Ok([tuples, learner].concat())
+        Ok(self)
+    }
+
+    /// What is charged: one entry for each release, or one for both halves.
+    fn events(
+        &self,
+        frame: &Frame,
+        division: Division,
+        relation: NeighboringRelation,
+    ) -> Result<Vec<Event>, ParamsError> {
+        let stages = self.stages(frame, division, relation)?;
+        if !self.halves(division) {
+            return Ok(stages.concat());
+        }
+        let event = DisjointParts::event(self.params.budget, relation, &stages);
+        Ok(vec![event.map_err(|_| ParamsError::BudgetTooSmall)?])
+    }
+
+    /// Whether there are two stages on disjoint records.
+    fn halves(&self, division: Division) -> bool {
+        division.tuples.is_some() && self.params.split == Split::Halves
     }
 
     /// What either stage charges.
@@ -78,16 +107,6 @@ impl PrivateGmm {
         let learner = self.params.learner.learner();
         let learner = learner.plan(frame.dimension(), division.learner_spend, relation)?;
         Ok([tuples, learner])
-    }
-
-    /// The one entry for two stages on disjoint records.
-    fn halves(
-        &self,
-        relation: NeighboringRelation,
-        stages: &[Vec<Event>],
-    ) -> Result<Event, ParamsError> {
-        let event = DisjointParts::event(self.params.budget, relation, stages);
-        event.map_err(|_| ParamsError::BudgetTooSmall)
     }
 
     /// t, the number of blocks that a fit would use: public.
@@ -132,8 +151,8 @@ impl PrivateGmm {
         let frame = source.frame();
         let sigmas = self.sigmas(frame)?;
         let division = self.division(frame)?;
-        let relation = session.relation();
-        session.admit(&self.plan(frame, relation)?)?;
+        let events = self.events(frame, division, session.relation())?;
+        session.admit(&events)?;
         let Some(spend) = division.tuples else {
             let centers = Array2::zeros((1, frame.dimension()));
             let prior = Prior { centers, sigmas };
@@ -141,14 +160,13 @@ impl PrivateGmm {
         };
         let labels = session.secret_labels("blocks", division.n_labels);
         let blocks = Blocks::labeled(source, division.n_blocks, labels.clone())?;
-        let (passes, mut parts) = match self.params.split {
-            Split::Budget => (Passes::new(source), None),
-            Split::Halves => {
-                let event = self.halves(relation, &self.stages(frame, division, relation)?)?;
+        let (passes, mut parts) = match (self.halves(division), events.into_iter().next()) {
+            (true, Some(event)) => {
                 let first = dp_core::planted!("gmm-halves-overlap": 0; division.n_blocks as u64);
                 let passes = Passes::labeled(source, labels, first);
                 (passes, Some(session.disjoint_parts(event)?))
             }
+            _ => (Passes::new(source), None),
         };
         let centers = within(session, parts.as_mut(), |session| {
             self.rough_centers(frame, blocks, spend, session, public)
@@ -200,13 +218,13 @@ impl PrivateGmm {
         let learner = self.params.learner.learner();
         let learned = learner.learn(passes, &prior, spend, session)?;
         Ok(GmmOutcome::Released {
-            mixture: self.mixture(&learned, &prior),
+            mixture: self.mixture(&learned, &prior, passes.frame()),
             noisy_counts: learned.noisy_counts,
         })
     }
 
     /// Weights from noisy counts, covariances of the wanted kind and within the bounds: post-processing.
-    fn mixture(&self, learned: &Learned, prior: &Prior) -> GaussianMixture {
+    fn mixture(&self, learned: &Learned, prior: &Prior, frame: &Frame) -> GaussianMixture {
         let (k, d) = learned.means.dim();
         let counts: Array1<f64> = learned
             .noisy_counts
@@ -222,10 +240,28 @@ impl PrivateGmm {
         for (mut to, from) in covariances.outer_iter_mut().zip(&learned.covariances) {
             to.assign(from);
         }
+        // One variance in all directions is meant in original units; the other kinds are the same in any units.
+        let spherical = self.params.kind == CovarianceKind::Spherical;
+        let units = if spherical {
+            units(frame)
+        } else {
+            vec![1.0; d]
+        };
+        let scaled = |covariances: &mut Array3<f64>, factor: &dyn Fn(f64) -> f64| {
+            for ((_, i, j), x) in covariances.indexed_iter_mut() {
+                *x *= factor(units[i] * units[j]);
+            }
+        };
+        scaled(&mut covariances, &|unit| unit);
         shape_covariances(self.params.kind, &weights, &mut covariances);
+        scaled(&mut covariances, &|unit| 1.0 / unit);
         for mut covariance in covariances.axis_iter_mut(Axis(0)) {
-            let projected = prior.sigmas.project(&covariance.to_owned());
-            covariance.assign(&projected);
+            let shaped = covariance.to_owned();
+            covariance.assign(&if spherical {
+                prior.sigmas.project_spherical(&shaped, &units)
+            } else {
+                prior.sigmas.project(&shaped)
+            });
         }
         let fallback = || {
             let broad = Array3::from_shape_fn((k, d, d), |(_, i, j)| f64::from(u8::from(i == j)));
@@ -253,6 +289,24 @@ impl PrivateGmm {
         }
         sigmas.seen_by(frame)
     }
+}
+
+/// How long the columns' scaled units are beside each other, the longest 1; none below 1e-100, so that squares of quotients are numbers.
+fn units(frame: &Frame) -> Vec<f64> {
+    let (low, high) = frame.domain().corners();
+    let halves: Vec<f64> = low
+        .iter()
+        .zip(&high)
+        .map(|(lo, hi)| (hi - lo) / 2.0)
+        .collect();
+    let longest = halves
+        .iter()
+        .copied()
+        .fold(f64::MIN_POSITIVE, |a, b| if b > a { b } else { a });
+    halves
+        .iter()
+        .map(|half| (half / longest).clamp(1e-100, 1.0))
+        .collect()
 }
 
 /// Runs a stage, as one of disjoint parts where there are such.

@@ -132,6 +132,9 @@ impl PrivateGmmParams {
     }
 
     /// Sets the number of records as publicly known: it improves the division between the stages.
+    ///
+    /// Nothing counts the records, not even under replace-one, where their number is public: a plan, which reads no records, and the run that follows it divide alike.
+    /// So say it there as well, or the tuples have one half.
     pub const fn n_hint(mut self, n_hint: Option<u64>) -> Self {
         self.n_hint = n_hint;
         self
@@ -190,12 +193,7 @@ impl PrivateGmmParams {
         if let Some(got) = self.tuple_share
             && !(got > 0.0 && got < 1.0)
         {
-            return Err(ParamsError::Range {
-                name: "tuple_share",
-                low: 0.0,
-                high: 1.0,
-                got,
-            });
+            return Err(ParamsError::Share { got });
         }
         // The solver of blocks knows what k it can take.
         self.labeler.solver(self.n_clusters)?;

@@ -103,6 +103,50 @@ fn kinds_of_covariances_are_kept() {
     }
 }
 
+/// One variance in original units where columns have different widths, within the bounds; the truth is such a mixture.
+#[test]
+fn spherical_is_meant_in_original_units() {
+    let domain = BoxDomain::new(vec![-100.0, 0.0], vec![100.0, 40.0]).expect("bounds");
+    let frame = Frame::new(domain, Lattice::default());
+    let variance = 1.44;
+    let truth = GaussianMixture::new(
+        Array1::from(vec![0.5, 0.5]),
+        ndarray::array![[-50.0, 10.0], [50.0, 30.0]],
+        Array3::from_shape_fn((2, 2, 2), |(_, i, j)| if i == j { variance } else { 0.0 }),
+    )
+    .expect("positive definite");
+    let (records, _) = truth.sample(40_000, &mut ChaCha8Rng::seed_from_u64(1));
+    let fitted = |least: f64| -> GaussianMixture {
+        let scaled = |sigma: f64| vec![sigma / 100.0, sigma / 20.0];
+        let sigmas = Sigmas::new(scaled(least), scaled(20.0)).expect("in order");
+        let params = PrivateGmmParams::new(2, budget()).kind(CovarianceKind::Spherical);
+        let gmm = params.sigmas(Some(sigmas)).check().expect("valid");
+        let mut rng = InsecureSeededRng::new(5);
+        let mut session = Session::new(budget(), NeighboringRelation::AddRemove, &mut rng);
+        let mut public = ChaCha8Rng::seed_from_u64(1);
+        let source = FramedSource::new(&records, &frame);
+        released(gmm.fit(&source, &mut session, &mut public).expect("fits"))
+    };
+    // Noise moves a variance by about a hundredth of itself; a mean of the scaled variances would be 25 times as much in one column as in the other.
+    let mixture = fitted(0.1);
+    for covariance in mixture.covariances().outer_iter() {
+        let original = [covariance[[0, 0]] * 1e4, covariance[[1, 1]] * 400.0];
+        assert!(
+            (original[0] / original[1] - 1.0).abs() < 1e-9,
+            "{original:?}"
+        );
+        assert!((original[0] / variance - 1.0).abs() < 0.1, "{original:?}");
+    }
+    // A bound above the truth: what comes out is the bound, in both columns.
+    for covariance in fitted(3.0).covariances().outer_iter() {
+        let original = [covariance[[0, 0]] * 1e4, covariance[[1, 1]] * 400.0];
+        assert!(
+            original.iter().all(|x| (x / 9.0 - 1.0).abs() < 1e-8),
+            "{original:?}"
+        );
+    }
+}
+
 #[test]
 fn records_without_groups_are_refused_and_odd_records_do_no_harm() {
     let gmm = gmm().check().expect("valid");

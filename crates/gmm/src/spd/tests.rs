@@ -1,6 +1,8 @@
 use ndarray::{Array2, array};
 use proptest::num::f64::ANY;
 use proptest::prelude::*;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use super::*;
 
@@ -46,4 +48,38 @@ proptest! {
         prop_assert_eq!(&projected, &projected.t());
         prop_assert!(projected.diag().iter().all(|&x| x > 0.0 && x <= 10.1));
     }
+}
+
+/// Eigenvalues as far apart as bounds may be, columns then measured in other units: there is a factor, and what is far above rounding is kept.
+#[test]
+fn extreme_ratios_keep_a_factor_in_any_units() {
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    let (mut raised, ceiling) = (0, 2_f64.powi(56));
+    for case in 0..3000 {
+        let d = 1 + case % 20;
+        let mut matrix = Array2::zeros((d, d));
+        // A few directions of very different lengths, as a cluster with nearly constant columns has them.
+        for direction in 0..rng.random_range(1..=d) {
+            let least = if direction == 0 { 26.0 } else { 0.0 };
+            let length = 2_f64.powf(rng.random_range(least..28.0));
+            let direction: Vec<f64> = (0..d).map(|_| rng.random_range(-1.0..1.0)).collect();
+            for ((i, j), x) in matrix.indexed_iter_mut() {
+                *x += length * direction[i] * length * direction[j];
+            }
+        }
+        let projected = project(matrix.view(), 1.0, ceiling);
+        let units: Vec<f64> = (0..d)
+            .map(|_| 10_f64.powi(rng.random_range(-40..40)))
+            .collect();
+        let measured =
+            Array2::from_shape_fn((d, d), |(i, j)| projected[[i, j]] * (units[i] * units[j]));
+        assert!(Factor::new(measured.view()).is_some(), "{d} {projected:?}");
+        let trace = projected.diag().sum();
+        let before: f64 = matrix.diag().sum();
+        assert!(
+            trace <= before * (1.0 + 1e-9) + 2.0 * d as f64 && trace > 0.5 * before.min(ceiling)
+        );
+        raised += usize::from(trace > before + 1.5 * d as f64);
+    }
+    assert!(raised > 0);
 }

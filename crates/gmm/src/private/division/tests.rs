@@ -46,6 +46,114 @@ fn more_records_leave_more_to_the_learner_and_blocks_grow_all_the_same() {
     }
 }
 
+/// What bisecting the shares finds is what trying all of them from the least on would: the same share and the same blocks.
+#[test]
+fn no_share_is_passed_over() {
+    let exhaustive = |gmm: &PrivateGmm, frame: &Frame, n: f64| -> Result<Choice, ParamsError> {
+        let size = |choice: &Choice| match gmm.params.split {
+            Split::Budget => n / choice.n_blocks as f64,
+            Split::Halves => choice.share * n / choice.n_blocks as f64,
+        };
+        let least = block_size(gmm.params.n_clusters);
+        let middle = gmm.choice(frame, UNKNOWN);
+        let plenty = middle.as_ref().map_or(1.0, |middle| size(middle) / least);
+        let wanted = least * if plenty > 1.0 { plenty.sqrt() } else { 1.0 };
+        for share in SHARES {
+            let choice = gmm.choice(frame, share);
+            if let Ok(choice) = choice
+                && (choice.n_blocks <= MOST_BLOCKS || share >= UNKNOWN)
+                && size(&choice) >= wanted
+            {
+                return Ok(choice);
+            }
+        }
+        gmm.choice(frame, SHARES[SHARES.len() - 1])
+    };
+    let mut chosen = std::collections::BTreeSet::new();
+    for (k, d) in [(2, 1), (4, 8), (20, 3)] {
+        let frame = frame(d);
+        for epsilon in [0.01, 0.3, 1.0, 8.0] {
+            for n in [300, 10_000, 30_000, 100_000, 400_000, 10_000_000] {
+                for split in [Split::Budget, Split::Halves] {
+                    let params = PrivateGmmParams::new(k, approx(epsilon, 1e-6).expect("valid"));
+                    let gmm = params.n_hint(Some(n)).split(split).check().expect("valid");
+                    let all = exhaustive(&gmm, &frame, n as f64);
+                    let found = gmm.choose(&frame);
+                    let facts = |choice: Result<Choice, ParamsError>| {
+                        choice.map(|choice| (choice.share.to_bits(), choice.n_blocks))
+                    };
+                    if let Ok(found) = &found {
+                        chosen.insert(found.share.to_bits());
+                    }
+                    assert_eq!(facts(found), facts(all), "{k} {d} {epsilon} {n} {split:?}");
+                }
+            }
+        }
+    }
+    assert!(chosen.len() >= 7, "{}", chosen.len());
+}
+
+/// What was resolved is chosen, and charged for, as it would have been anew.
+#[test]
+fn resolved_parameters_change_nothing() {
+    for (n, split) in [
+        (None, Split::Budget),
+        (Some(200_000), Split::Halves),
+        (Some(200_000), Split::Budget),
+    ] {
+        for k in [1, 3] {
+            let params = PrivateGmmParams::new(k, budget()).n_hint(n).split(split);
+            let gmm = params.check().expect("valid");
+            let resolved = gmm.clone().resolved(&frame(2)).expect("feasible");
+            assert_eq!(gmm.division(&frame(2)), resolved.division(&frame(2)));
+            for relation in NeighboringRelation::ALL {
+                assert_eq!(
+                    gmm.plan(&frame(2), relation),
+                    resolved.plan(&frame(2), relation)
+                );
+            }
+        }
+    }
+}
+
+/// So many centers that their tuples would need more memory than any data that could be answered: an error before anything is done.
+#[test]
+fn tuples_that_cannot_be_held_are_refused() {
+    let gmm = PrivateGmmParams::new(70_000, budget())
+        .check()
+        .expect("valid");
+    assert!(matches!(
+        gmm.division(&frame(4)),
+        Err(ParamsError::TooManyTuples {
+            n_clusters: 70_000,
+            dimension: 4,
+            ..
+        })
+    ));
+}
+
+/// With more than 2^32 labels those of the second half would not be told from those of a block.
+#[test]
+fn halves_have_no_more_labels_than_blocks_are_dealt_by() {
+    let divided = |share| {
+        let params = PrivateGmmParams::new(2, budget())
+            .split(Split::Halves)
+            .n_blocks(Some(2000));
+        let gmm = params.tuple_share(Some(share)).check().expect("valid");
+        gmm.division(&frame(2))
+    };
+    assert!(divided(1e-6).expect("few enough").n_labels <= MOST_LABELS);
+    for share in [1e-7, 1e-300] {
+        assert!(matches!(
+            divided(share),
+            Err(ParamsError::Range {
+                name: "tuple_share",
+                ..
+            })
+        ));
+    }
+}
+
 /// Where no size is public the share is one half; what was asked for is kept.
 #[test]
 fn what_is_unknown_or_asked_for() {
@@ -83,7 +191,7 @@ fn blocks_of_the_least_size_miss_few_components() {
 #[test]
 fn labels_of_halves_have_the_share_that_was_chosen() {
     for share in SHARES {
-        let second = second_labels(900, share) as f64;
+        let second = second_labels(900, share).expect("few") as f64;
         assert!((900.0 / (900.0 + second) - share).abs() < 1e-3);
     }
     // Each half has the whole budget, and the run has no more.
