@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::truth::{Failure, Truth, budget, mean, normal, private, separated, theory};
-use crate::{option, say};
+use workspace_benches::program::{option, say};
 
 /// Draws per distance: its standard error is below 0.5 / √DRAWS.
 const DRAWS: usize = 40_000;

@@ -6,7 +6,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::truth::{Failure, Truth, normal, private};
-use crate::{option, say};
+use workspace_benches::program::{option, say};
 
 const K: usize = 8;
 const D: usize = 4;

@@ -9,7 +9,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::truth::{Failure, private, separated, theory};
-use crate::{option, say};
+use workspace_benches::program::{option, say};
 
 pub(crate) fn speed(arguments: &[String]) -> Result<(), Failure> {
     let n: usize = option(arguments, "--records").unwrap_or(1_000_000);

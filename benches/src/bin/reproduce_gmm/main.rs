@@ -21,35 +21,17 @@ mod truth;
 
 use std::process::ExitCode;
 
-/// One line to standard output.
-fn say(line: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stdout().lock(), "{line}");
-}
-
-/// The value after `--name`, if it is there.
-fn option<T: std::str::FromStr>(arguments: &[String], name: &str) -> Option<T> {
-    let at = arguments.iter().position(|argument| argument == name)?;
-    arguments.get(at + 1)?.parse().ok()
-}
+use workspace_benches::program::run;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let done = match arguments.first().map(String::as_str) {
-        Some("curves") => curves::run(&arguments),
-        Some("eight") => eight::run(&arguments),
-        Some("separations") => curves::separations(&arguments),
-        Some("press") => press::run(&arguments),
-        Some("speed") => em::speed(&arguments),
-        Some("rules") => rules::run(&arguments),
-        Some("em") => em::run(&arguments),
+    run(|part, arguments| match part {
+        "curves" => curves::run(arguments),
+        "eight" => eight::run(arguments),
+        "separations" => curves::separations(arguments),
+        "press" => press::run(arguments),
+        "speed" => em::speed(arguments),
+        "rules" => rules::run(arguments),
+        "em" => em::run(arguments),
         _ => Err("usage: reproduce gmm curves|eight|separations|rules|press|speed|em".into()),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            say(&format!("failed: {error}"));
-            ExitCode::FAILURE
-        }
-    }
+    })
 }

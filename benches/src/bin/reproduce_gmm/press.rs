@@ -11,7 +11,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::truth::{Failure, mean, normal};
-use crate::{option, say};
+use workspace_benches::program::{option, say};
 
 /// g(d, β).
 fn length(d: usize, beta: f64) -> f64 {

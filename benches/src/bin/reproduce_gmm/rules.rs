@@ -7,7 +7,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::truth::{Failure, budget, fit_with, mean, separated, theory};
-use crate::{option, say};
+use workspace_benches::program::{option, say};
 
 /// Seeds of mixtures and records start here; those of the other parts lie far below.
 const FIRST_SEED: u64 = 7_000_000;

@@ -12,7 +12,7 @@ use ndarray::{Array2, ArrayView1};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::{option, say};
+use workspace_benches::program::{option, say};
 
 /// Public bounds of each column.
 const BOUND: f64 = 105.0;

@@ -22,37 +22,19 @@ mod tables;
 
 use std::process::ExitCode;
 
-/// One line to standard output.
-fn say(line: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stdout().lock(), "{line}");
-}
-
-/// The value after `--name`, if it is there.
-fn option<T: std::str::FromStr>(arguments: &[String], name: &str) -> Option<T> {
-    let at = arguments.iter().position(|argument| argument == name)?;
-    arguments.get(at + 1)?.parse().ok()
-}
+use workspace_benches::program::run;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let done = match arguments.first().map(String::as_str) {
-        Some("ball") => ball::run(&arguments),
-        Some("real") => real::run(&arguments),
-        Some("speed") => real::speed(),
-        Some("sizes") => tables::sizes(),
-        Some("tables") => tables::run(&arguments),
-        Some("both-ways") => tables::both_ways(&arguments),
-        Some("separations") => separations::run(&arguments),
+    run(|part, arguments| match part {
+        "ball" => ball::run(arguments),
+        "real" => real::run(arguments),
+        "speed" => real::speed(),
+        "sizes" => tables::sizes(),
+        "tables" => tables::run(arguments),
+        "both-ways" => tables::both_ways(arguments),
+        "separations" => separations::run(arguments),
         _ => {
             Err("usage: reproduce ktuple ball|real|tables|both-ways|separations|sizes|speed".into())
         }
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            say(&format!("failed: {error}"));
-            ExitCode::FAILURE
-        }
-    }
+    })
 }

@@ -15,7 +15,7 @@ use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::{option, say};
+use workspace_benches::program::{option, say};
 
 /// Numeric columns of a CSV with a header, label columns left out.
 fn read(path: &std::path::Path) -> Result<Array2<f64>, Box<dyn Error>> {

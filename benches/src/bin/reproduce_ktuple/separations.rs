@@ -10,7 +10,7 @@ use std::error::Error;
 use ktuple::TupleAggregator;
 
 use crate::section7::{Cell, Found, Source, Trial, algorithm_of, first_good, verdict};
-use crate::{option, say};
+use workspace_benches::program::{option, say};
 
 /// R = 2^(i/4), i from 4 on.
 fn radius(step: usize) -> f64 {

@@ -10,7 +10,7 @@ use ktuple::partition::{Formulas, Subsampling, TestCall, Union};
 use crate::section7::{
     Cell, FAILURE_PROBABILITY, Found, Source, Trial, algorithm_of, first_good, verdict,
 };
-use crate::{option, say};
+use workspace_benches::program::{option, say};
 
 /// Samples per tuple and cluster for `PrivatekAverages`, as in the paper.
 const AVERAGES_SAMPLES: usize = 15;
