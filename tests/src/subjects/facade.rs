@@ -93,9 +93,9 @@ fn settings(name: &str) -> Option<Vec<Setting>> {
 fn cost(name: &str) -> usize {
     match name {
         "pgkm" => 20,
-        // Their plans search for blocks and shares.
+        // Their plans search for blocks.
         "ktuple" => 100,
-        "gmm" => 200,
+        "gmm" => 20,
         _ => 1,
     }
 }

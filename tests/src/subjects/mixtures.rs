@@ -110,15 +110,10 @@ fn whole(relation: NeighboringRelation, split: Split) -> Subject {
         .learner(LearnerChoice::default())
         .split(split);
     let frame = frame(2, 20);
-    let planned = params.clone().check().expect("valid parameters");
-    let n_blocks = planned.n_blocks(&frame).expect("enough budget");
-    let share = planned.tuple_share(&frame).expect("enough budget");
-    // To look for them again would take most of the time of each run.
-    let gmm = params
-        .n_blocks(Some(n_blocks))
-        .tuple_share(Some(share))
-        .check()
-        .expect("valid parameters");
+    let gmm = params.check().expect("valid parameters");
+    // To look for the number of blocks again would take most of the time of each run.
+    let gmm = gmm.resolved(&frame).expect("enough budget");
+    let n_blocks = gmm.n_blocks(&frame).expect("enough budget");
     let mut rng = ChaCha8Rng::seed_from_u64(23);
     // With halves every second record goes to a block.
     let per_block = match split {
@@ -144,7 +139,7 @@ fn whole(relation: NeighboringRelation, split: Split) -> Subject {
     let settings = format!("{name}, {n_blocks} blocks");
     Subject::new("gmm on groups", settings, promise, 2, run)
         .most_rows(6)
-        .cost(800)
+        .cost(20)
         .least_share(
             least_share,
             "where the answer is ⊥ the learner is not paid for, unless halves were",
