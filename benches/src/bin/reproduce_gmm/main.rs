@@ -1,6 +1,6 @@
 //! `cargo xtask reproduce gmm PART …`: private mixtures against their own truth, beside what is known without privacy.
 //!
-//! * `curves [--runs R] [--most N] [--k K] [--d D]`: total variation against n, beside EM without privacy and EM on noisy records;
+//! * `curves [--runs R] [--most N] [--k K] [--d D]`: total variation against n, beside EM without privacy and EM on noisy records, then errors of parameters and labels;
 //! * `eight [--runs R]`: eight unit Gaussians in a ball: means, variances, weights, likelihood;
 //! * `separations [--runs R]`: how close together components may be at n = 100,000;
 //! * `rules [--runs R] [--k K] [--d D] [--sizes N,…] [--split S] [--shares A,…] [--ratios G,…] [--separation H]`: what shares and blocks were chosen on;
@@ -15,6 +15,7 @@
 mod curves;
 mod eight;
 mod em;
+mod errors;
 mod press;
 mod rules;
 mod truth;
