@@ -95,7 +95,7 @@ fn cost(name: &str) -> usize {
         "pgkm" => 20,
         // Their plans search for blocks.
         "ktuple" => 100,
-        "gmm" => 20,
+        "gmm" => 10,
         _ => 1,
     }
 }

@@ -96,7 +96,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
             ));
         }
     }
-    parameters.iter().for_each(|line| say(line));
+    for line in &parameters {
+        say(line);
+    }
     Ok(())
 }
 
