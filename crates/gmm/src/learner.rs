@@ -73,15 +73,22 @@ impl Sigmas {
         Ok(Self { least, most })
     }
 
+    /// What records on a lattice can show, scaled units: no largest deviation may lie below the first number, a sixteenth of the lattice's step, no least one above the second,
+    /// 2^20 half widths.
+    #[must_use]
+    pub fn visible(frame: &Frame) -> [f64; 2] {
+        [frame.lattice().step() / 16.0, 1_048_576.0]
+    }
+
     /// The bounds that matter to records on a lattice: none below a sixteenth of its step, which no record can show, and none far above the domain.
     ///
     /// Squares of what is left are numbers with room on either side, whatever was asked for.
     ///
     /// # Errors
     ///
-    /// [`ParamsError::Range`] if the largest is below a sixteenth of the step, or the least above 2^20 (the domain's half width is 1).
+    /// [`ParamsError::Range`] if they are not [`visible`](Self::visible).
     pub(crate) fn seen_by(&self, frame: &Frame) -> Result<Self, ParamsError> {
-        let (floor, ceiling) = (frame.lattice().step() / 16.0, 1_048_576.0);
+        let [floor, ceiling] = Self::visible(frame);
         let mut seen = self.clone();
         for (least, most) in seen.least.iter_mut().zip(&mut seen.most) {
             let range = |name, got: f64| {

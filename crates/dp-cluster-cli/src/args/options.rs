@@ -76,7 +76,7 @@ pub(crate) struct AlgorithmFlags {
     #[arg(long, value_enum)]
     candidates: Option<CandidatesArg>,
 
-    /// What the covariances of a mixture may look like
+    /// What the covariances of a mixture may look like, in the columns' own units
     #[arg(long, value_enum)]
     covariance: Option<CovarianceArg>,
 

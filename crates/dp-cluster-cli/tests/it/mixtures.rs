@@ -122,6 +122,17 @@ fn kinds_and_bounds_are_parameters() {
         ),
         ("--sigma-max 40", ["`income` they are 97.65625", "and 40"]),
         ("--sigma-min=-2", ["sigma-min", "got -2"]),
+        (
+            "--sigma-min 1e-12 --sigma-max 1e-9",
+            ["sigma-max: for column `age`", "got 0.000000001"],
+        ),
+        (
+            "--sigma-min 1e9 --sigma-max 1e10",
+            [
+                "sigma-min: for column `age`",
+                "at most 52428800, got 1000000000",
+            ],
+        ),
     ] {
         place
             .run(&format!("{FIT} --delta 1e-6 {bad}"))

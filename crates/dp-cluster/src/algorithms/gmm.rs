@@ -43,7 +43,7 @@ fn bounds(request: &FitRequest) -> Vec<[f64; 2]> {
 }
 
 /// The bounds in scaled units, refused in the words and units of the caller.
-fn sigmas(request: &FitRequest) -> Result<Sigmas, RequestError> {
+fn sigmas(request: &FitRequest, frame: &Frame) -> Result<Sigmas, RequestError> {
     let options = &request.options;
     for (flag, given) in [
         ("sigma-min", options.sigma_min),
@@ -76,6 +76,28 @@ fn sigmas(request: &FitRequest) -> Result<Sigmas, RequestError> {
             ));
         }
         let half = (hi - lo) / 2.0;
+        let [floor, ceiling] = Sigmas::visible(frame).map(|sigma| sigma * half);
+        for (flag, got, fits, limit) in [
+            (
+                "sigma-max",
+                high,
+                high >= floor,
+                format!("at least {floor}"),
+            ),
+            (
+                "sigma-min",
+                low,
+                low <= ceiling,
+                format!("at most {ceiling}"),
+            ),
+        ] {
+            if !fits {
+                return Err(refusal(
+                    flag,
+                    format!("for column `{name}` it must be {limit}, got {got}"),
+                ));
+            }
+        }
         least.push(low / half);
         most.push(high / half);
     }
@@ -115,7 +137,7 @@ fn check(request: &FitRequest, frame: &Frame) -> Result<PrivateGmm, RequestError
     };
     PrivateGmmParams::new(request.n_clusters, budget)
         .kind(options.covariance.unwrap_or_default())
-        .sigmas(Some(sigmas(request)?))
+        .sigmas(Some(sigmas(request, frame)?))
         .aggregator(aggregator)
         .n_blocks(options.blocks)
         .tuple_share(share)

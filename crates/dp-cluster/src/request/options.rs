@@ -58,7 +58,7 @@ options! {
     power: f64 => "power",
     /// Where candidate centers come from when there are no sites.
     candidates: maxcover::candidates::Source => "candidates",
-    /// What the covariances of a mixture may look like.
+    /// What the covariances of a mixture may look like, in the columns' own units.
     covariance: gmm::CovarianceKind => "covariance",
     /// Least standard deviation of a component, original units, in every column.
     sigma_min: f64 => "sigma-min",
