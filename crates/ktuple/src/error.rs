@@ -36,6 +36,14 @@ pub enum ParamsError {
     /// No number of tuples that fits into memory would do.
     #[error("no feasible number of tuples would do at this budget; spend more")]
     Infeasible,
+    /// Too few records for an assumed separation.
+    #[error("not feasible at this budget and separation: needs n >= {needed}, n is {got}")]
+    NotFeasible {
+        /// The public number of records.
+        got: u64,
+        /// The smallest number that would do.
+        needed: u64,
+    },
     /// A share or ratio out of range.
     #[error("{name} must lie in ({low}, {high}], got {got}")]
     Range {

@@ -15,7 +15,7 @@
 //! | [`paper`] | the published clusterings on top of that test, mended |
 //! | [`averages`] | private averages of bounded points |
 //! | [`planner`] | how many records and blocks an assumed separation needs |
-//! | [`partition`] | the published test whether tuples are partitioned alike |
+//! | [`tuples`] | tuples on the lattice, and their public shape |
 //!
 //! Relation: the replacement of one tuple, their number t public. Proofs are in `docs/proofs/ktuple.md` and
 //! `docs/proofs/friendly-core.md`, with the errors of the published text and what was done about each.

@@ -50,7 +50,7 @@ impl BlockPlan {
 
 /// The division that needs the fewest records, for FriendlyCore at `budget` (its own, on the tuples).
 ///
-/// Compare its [`n_records`](BlockPlan::n_records) with what is there: fewer is not feasible.
+/// [`blocks_for`] asks the same of a number of records.
 ///
 /// # Errors
 ///
@@ -67,8 +67,8 @@ impl BlockPlan {
 /// let budget = Budget::approx(Epsilon::new(0.75)?, Delta::new(7.5e-7)?);
 /// let assumed = Assumption { separation: 40.0, least_share: 0.1, failure_probability: 0.05 };
 /// let plan = best_blocks(shape, budget, assumed)?;
-/// // 1,418 blocks of 246 records. A bound that is proved, not a measurement: runs on such data succeed with a fraction of it.
-/// assert!(plan.n_records() <= 1_418 * 246);
+/// // 1,227 blocks of 244 records. A bound that is proved, not a measurement: runs on such data succeed with a fraction of it.
+/// assert!(plan.n_records() <= 1_227 * 244);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn best_blocks(
@@ -97,6 +97,31 @@ pub fn best_blocks(
         }
     }
     best.ok_or(ParamsError::Infeasible)
+}
+
+/// The division of `n_records` records, a public number: the blocks of [`best_blocks`], with all records in them.
+///
+/// # Errors
+///
+/// [`ParamsError::NotFeasible`], with the number of records that would do, if there are too few; else as [`best_blocks`].
+pub fn blocks_for(
+    n_records: u64,
+    shape: TupleShape,
+    budget: Budget,
+    assumption: Assumption,
+) -> Result<BlockPlan, ParamsError> {
+    let least = best_blocks(shape, budget, assumption)?;
+    let needed = least.n_records();
+    if n_records < needed {
+        return Err(ParamsError::NotFeasible {
+            got: n_records,
+            needed,
+        });
+    }
+    Ok(BlockPlan {
+        block_size: n_records / least.n_blocks,
+        ..least
+    })
 }
 
 fn check(assumption: Assumption) -> Result<(), ParamsError> {

@@ -7,9 +7,9 @@
 //!
 //! 1. n̂ = m + noise − margin, above m with probability at most `δ_c`;
 //! 2. the mean over C of ln `D_i` moves by at most κ/n̂ (all k together √k·κ/n̂), is released with Gaussian noise and
-//!    raised, so that it is an underestimate of no mean with probability 1 − `δ_s`;
-//! 3. then `R_i` = 2γ·e^κ·exp(that) bounds the distance of any two points of cluster i, and the mean of cluster i moves by at
-//!    most `R_i/n`̂.
+//!    raised, so that it is an underestimate of no mean, of C and of its neighbors, with probability 1 − `δ_s`;
+//! 3. then `R_i` = 2γ(1 + γ)·e^(κ²/8)·exp(that) bounds the distance of any point of cluster i to the mean of the others, and that mean
+//!    moves by at most `R_i/n`̂.
 //!
 //! Means of integers are rounded down to a finer grid, which adds 1 per coordinate to what a tuple can move.
 
@@ -58,18 +58,16 @@ pub(super) fn tuple_averages(
     let raise = scales.raise;
     // No two points of the domain are farther apart.
     let diameter = 2.0 * shape.lattice.units_per_one() as f64 * libm::sqrt(d as f64) + 1.0;
+    let spend = plan.centers.split(&vec![1.0; k]);
+    let spend = spend.map_err(|_| ParamsError::BudgetTooSmall)?[0];
     let mut centers = Vec::with_capacity(k);
     for (i, (sum, _)) in sums.clusters.iter().enumerate() {
-        let exponent = ratio.kappa() + (scales.means[i] + raise) / LN_UNITS;
-        let radius = 2.0 * ratio.get() * libm::exp(exponent) * (1.0 + 1e-9);
+        let radius = ratio.reach() * libm::exp((scales.means[i] + raise) / LN_UNITS);
         let radius = if radius < diameter { radius } else { diameter };
         let noise = MeanNoise {
             radius,
             count,
-            spend: plan
-                .centers
-                .split(&vec![1.0; k])
-                .map_err(|_| ParamsError::BudgetTooSmall)?[0],
+            spend,
         };
         let mean = noise.release(sum, sums.count, charge, session)?;
         let step = shape.lattice.step() / f64::from(1_u32 << MEAN_BITS);
@@ -110,8 +108,7 @@ fn noisy_scales(
     session: &mut Session<'_>,
 ) -> Result<Scales, ParamsError> {
     let k = sums.clusters.len();
-    // One unit for the rounding of each logarithm, one for that of the mean, one for the logarithm's own error.
-    let each = integer_up((ratio.kappa() * LN_UNITS + 2.0) / count) + 1;
+    let each = ln_moved(ratio, count);
     let squared = L2Sensitivity::from_squared(u128::from(each) * u128::from(each) * k as u128)
         .map_err(|_| ParamsError::BudgetTooSmall)?;
     let spend = plan.scales.ok_or(ParamsError::BudgetTooSmall)?;
@@ -130,13 +127,25 @@ fn noisy_scales(
     );
     Ok(Scales {
         means: noisy.into_iter().map(|x| x as f64).collect(),
-        raise: noise.std_dev() * plan.raise_factor(k) + 1.0,
+        raise: noise.std_dev() * plan.raise_factor(k) + raise_without_noise(ratio, count),
     })
+}
+
+/// By how many units a rounded mean of logarithms moves at most when a tuple comes or goes: two for the rounding and the error of both
+/// logarithms, and one for the rounding of the mean.
+fn ln_moved(ratio: MatchRatio, count: f64) -> u64 {
+    integer_up((ratio.kappa() * LN_UNITS + 2.0) / count) + 1
+}
+
+/// What a rounded mean of logarithms has to be raised by, were there no noise, so that it is not below the exact mean of the set without the
+/// tuple that came, or of the set itself: one unit for the rounding of each logarithm.
+fn raise_without_noise(ratio: MatchRatio, count: f64) -> f64 {
+    ln_moved(ratio, count) as f64 + 1.0
 }
 
 /// The Gaussian noise of one mean.
 pub(super) struct MeanNoise {
-    /// No two points are farther apart, in lattice units.
+    /// No point is farther from the mean of the others, in lattice units.
     pub(super) radius: f64,
     /// n̂.
     pub(super) count: f64,
@@ -245,3 +254,6 @@ fn integer_up(x: f64) -> u64 {
     let integer = x.ceil() as u64;
     integer
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@
 //! bijections are identities. Then (`docs/proofs/friendly-core.md`, Lemma 1)
 //!
 //! 1. `D_i(X)` ≤ (1 + `2γ)·D_i(Z`) and the reverse, so ln `D_i` differs by at most κ = 2·ln(1 + 2γ) between X and Y;
-//! 2. ‖`x_i` − `y_i`‖ ≤ `γ·(D_i(X)` + `D_i(Y)`);
+//! 2. ‖`x_i` − `y_i`‖ ≤ 2γ(1 + γ)·min(`D_i(X)`, `D_i(Y)`);
 //! 3. `y_i` is the point of Y nearest to `x_i`: all tuples of a friendly set sort points into the same k clusters.
 //!
 //! Squares of lattice distances are integers, so matching is decided exactly.
@@ -60,6 +60,14 @@ impl MatchRatio {
     #[must_use]
     pub fn kappa(self) -> f64 {
         2.0 * libm::log1p(2.0 * self.get())
+    }
+
+    /// 2γ(1 + γ)·e^(κ²/8): a point of a tuple is at most this times the geometric mean of a friendly set's `D_i` from the mean of the
+    /// set's points of the same cluster; rounded up.
+    #[must_use]
+    pub fn reach(self) -> f64 {
+        let (ratio, kappa) = (self.get(), self.kappa());
+        2.0 * ratio * (1.0 + ratio) * libm::exp(kappa * kappa / 8.0) * (1.0 + 1e-9)
     }
 
     /// The largest squared distance within γ of a squared gap: ⌊γ²·D²⌋, exactly.

@@ -57,7 +57,15 @@ impl PrivateKMeans {
         frame: &Frame,
         relation: NeighboringRelation,
     ) -> Result<Vec<Event>, ParamsError> {
-        let division = self.division(frame, relation)?;
+        self.events(&self.division(frame, relation)?, frame, relation)
+    }
+
+    fn events(
+        &self,
+        division: &Division,
+        frame: &Frame,
+        relation: NeighboringRelation,
+    ) -> Result<Vec<Event>, ParamsError> {
         let mut events = Vec::new();
         if let Some(spend) = division.tuples {
             let shape = self.shape(frame, division.n_blocks);
@@ -134,7 +142,7 @@ impl PrivateKMeans {
         let frame = source.frame();
         let relation = session.relation();
         let division = self.division(frame, relation)?;
-        session.admit(&self.plan(frame, relation)?)?;
+        session.admit(&self.events(&division, frame, relation)?)?;
         let rough = match division.tuples {
             None => Array2::zeros((1, frame.dimension())),
             Some(spend) => {

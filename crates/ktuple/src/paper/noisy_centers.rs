@@ -1,6 +1,6 @@
 //! `PrivatekNoisyCenters`: test, then noise on the centers of the balls that passed, as wide as a private estimate says.
 
-use dp_core::mechanism::AdditiveMechanism;
+use dp_core::mechanism::{AdditiveMechanism, GaussianSpend};
 use dp_core::rounding::down;
 use dp_core::sensitivity::{L1Sensitivity, L2Sensitivity, Sensitivity};
 use dp_core::{Budget, Confidential, Delta, Epsilon, Event, NeighboringRelation, Rho, Session};
@@ -10,7 +10,7 @@ use super::{event, least_tuples, probability, refusal, tested};
 use crate::aggregator::{Aggregate, TupleAggregator, TupleSpend, charge, in_canonical_order};
 use crate::error::{FitError, ParamsError};
 use crate::partition::{Separation, TestPlan, Tested, test_partition};
-use crate::tuples::{TupleShape, Tuples, sq_gaps};
+use crate::tuples::{TupleShape, Tuples, share, sq_gaps};
 
 /// Units per one of logarithms of gaps.
 const LN_UNITS: f64 = 1_048_576.0;
@@ -21,7 +21,7 @@ pub enum NoisyComposition {
     /// ε/(4k) and Laplace noise for each scale, (ε/(4k), δ/(8k)) for each center: as printed.
     #[default]
     Basic,
-    /// Zero-concentrated composition over the k of each: √k for k (Section 4.4.1).
+    /// Gaussian noise for both, which is one Gaussian release: √k for k (Section 4.4.1).
     Advanced,
 }
 
@@ -48,8 +48,8 @@ struct Noise {
     scales: AdditiveMechanism,
     /// Added to each noisy logarithm, lattice of logarithms.
     raise: f64,
-    /// ρ of each center.
-    rho: Rho,
+    /// What each center may spend.
+    center: GaussianSpend,
 }
 
 impl PrivateKNoisyCenters {
@@ -144,7 +144,7 @@ impl PrivateKNoisyCenters {
             }
         };
         let scale = self.relative() * libm::exp((noise.raise + above) / LN_UNITS);
-        let r = scale / libm::sqrt(2.0 * noise.rho.get());
+        let r = scale / libm::sqrt(2.0 * noise.center.rho().get());
         let direction = libm::sqrt(2.0 * libm::log(k * (k - 1.0) / beta));
         let x = libm::log(4.0 * k / beta);
         let sq_length = d + 2.0 * libm::sqrt(d * x) + 2.0 * x;
@@ -198,7 +198,7 @@ impl PrivateKNoisyCenters {
                 Ok(Noise {
                     scales,
                     raise: scale * libm::log(8.0 * n / delta) + 1.0,
-                    rho: each.rho().ok_or(ParamsError::BudgetTooSmall)?,
+                    center: each.gaussian().ok_or(ParamsError::BudgetTooSmall)?,
                 })
             }
             NoisyComposition::Advanced => {
@@ -207,18 +207,19 @@ impl PrivateKNoisyCenters {
                     Epsilon::new(down(epsilon / 2.0, 4)).map_err(too_small)?,
                     Delta::new(down(delta / 8.0, 4)).map_err(too_small)?,
                 );
-                let rho = half.rho().ok_or(ParamsError::BudgetTooSmall)?.get();
-                let (for_scales, for_centers) = crate::tuples::share(rho, 0.3);
+                let both = half.gaussian().ok_or(ParamsError::BudgetTooSmall)?;
+                let (for_scales, for_centers) = share(both.rho().get(), 0.3);
+                let part = |rho| Rho::new(rho).map(|rho| both.with(rho)).map_err(too_small);
                 let squared = u128::from(units) * u128::from(units) * k as u128;
                 let scales = AdditiveMechanism::gaussian(
                     L2Sensitivity::from_squared(squared).map_err(one)?,
-                    Rho::new(for_scales).map_err(too_small)?,
+                    part(for_scales)?,
                 )?;
                 let raise = scales.std_dev() * libm::sqrt(2.0 * libm::log(8.0 * n / delta));
                 Ok(Noise {
                     scales,
                     raise: raise * (1.0 + 1e-9) + 1.0,
-                    rho: Rho::new(down(for_centers / n, 4)).map_err(too_small)?,
+                    center: part(down(for_centers / n, 4))?,
                 })
             }
         }
@@ -307,7 +308,7 @@ impl TupleAggregator for PrivateKNoisyCenters {
             let squared =
                 L2Sensitivity::from_squared(squared).map_err(|_| ParamsError::BudgetTooSmall)?;
             let mechanism =
-                AdditiveMechanism::gaussian(squared, noise.rho).map_err(ParamsError::from)?;
+                AdditiveMechanism::gaussian(squared, noise.center).map_err(ParamsError::from)?;
             let exact = Confidential::new(point.iter().map(|&x| i64::from(x)).collect());
             let center =
                 session.add_noise_charged(&charge, &mechanism, "center of a ball", squared, &exact);

@@ -107,9 +107,24 @@ fn the_example_needs_as_many_records_as_it_says() {
         failure_probability: 0.05,
     };
     let plan = best_blocks(shape, budget, assumption).expect("feasible");
-    // FriendlyCore with γ = 0.0974 needs 1,261 tuples at (0.75, 7.5e-7); an eighth more are 1,418. With kt = 11,344 places, means in √8 +
-    // √(2·ln(2kt/β)) = 7.93 standard deviations and γ·40·(1 − 2γ) = 3.14 allowed: 2·7.93²/3.14² = 12.8 members of the smallest cluster,
-    // 24.5 with room for three standard deviations, 246 records at a share of a tenth.
+    // FriendlyCore with γ = 0.0974 needs 1,091 tuples at (0.75, 7.5e-7); an eighth more are 1,227. With kt = 9,816 places, means in √8 +
+    // √(2·ln(2kt/β)) = 7.90 standard deviations and γ·40·(1 − 2γ) = 3.14 allowed: 2·7.90²/3.14² = 12.7 members of the smallest cluster,
+    // 24.4 with room for three standard deviations, 244 records at a share of a tenth.
     // Accounting that asks for less noise needs fewer tuples; nothing may need more records.
-    assert!(plan.n_records() <= 1_418 * 246, "{plan:?}");
+    assert!(plan.n_records() <= 1_227 * 244, "{plan:?}");
+    // One record less is not feasible, and twice as many fill blocks twice as large.
+    let needed = plan.n_records();
+    assert_eq!(
+        blocks_for(needed - 1, shape, budget, assumption),
+        Err(ParamsError::NotFeasible {
+            got: needed - 1,
+            needed
+        })
+    );
+    assert_eq!(blocks_for(needed, shape, budget, assumption), Ok(plan));
+    let larger = blocks_for(2 * needed, shape, budget, assumption).expect("feasible");
+    assert_eq!(
+        (larger.n_blocks, larger.block_size),
+        (plan.n_blocks, 2 * plan.block_size)
+    );
 }

@@ -88,8 +88,24 @@ proptest! {
             }
             prop_assert!((gaps[0][i].ln() - gaps[1][j].ln()).abs() <= ratio.kappa() + 1e-9);
             let distance = (sq_distance(all.point(0, i), all.point(1, j)) as f64).sqrt();
-            prop_assert!(distance <= ratio.get() * (gaps[0][i] + gaps[1][j]) * (1.0 + 1e-9));
+            let most = 2.0 * ratio.get() * (1.0 + ratio.get()) * (1.0 + 1e-9);
+            prop_assert!(distance <= most * gaps[0][i] && distance <= most * gaps[1][j]);
         }
+    }
+}
+
+proptest! {
+    /// Hoeffding's lemma for the logarithms of gaps, on which the reach rests: numbers within a factor e^κ of each other have an
+    /// arithmetic mean of at most e^(κ²/8) times the geometric one.
+    #[test]
+    fn means_of_gaps_are_close(
+        logarithms in prop::collection::vec(0.0_f64..1.0, 1..40), ratio in 0.01_f64..0.2,
+    ) {
+        let kappa = MatchRatio::new(ratio).expect("valid").kappa();
+        let n = logarithms.len() as f64;
+        let arithmetic = logarithms.iter().map(|x| (kappa * x).exp()).sum::<f64>() / n;
+        let geometric = (kappa * logarithms.iter().sum::<f64>() / n).exp();
+        prop_assert!(arithmetic <= geometric * (kappa * kappa / 8.0).exp() * (1.0 + 1e-12));
     }
 }
 
