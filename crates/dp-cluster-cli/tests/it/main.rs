@@ -9,6 +9,7 @@ mod mixtures;
 mod models;
 mod schema;
 mod sites;
+mod tuples;
 
 use std::fmt::Write as _;
 use std::fs;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::Place;
 
 /// Three tight groups in boxes of unlike sizes, 36,000 rows, with their labels.
-fn groups() -> Place {
+pub(crate) fn groups() -> Place {
     let place = Place::new();
     let mut table = String::from("age,income,label\n");
     for i in 0..36_000_u32 {

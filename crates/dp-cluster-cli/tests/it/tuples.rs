@@ -1,0 +1,160 @@
+//! `ktuple`: centers, ⊥ with its advice, every flag of its own.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::Place;
+use crate::mixtures::groups;
+
+const FIT: &str = "fit data.csv --columns age,income --clusters 3 --algorithm ktuple --bounds-file bounds.toml --insecure-seed 1";
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().expect("a number")
+}
+
+/// Rows without groups, and the bounds of [`groups`].
+fn scattered(rows: u32) -> Place {
+    let place = Place::new();
+    let mut table = String::from("age,income\n");
+    for i in 0..rows {
+        writeln!(table, "{},{}", i % 101, (i * 7919) % 100_000).expect("a string takes all");
+    }
+    place.write("data.csv", table);
+    place.write(
+        "bounds.toml",
+        "[bounds]\nage = [0, 100]\nincome = [0, 100000]\n",
+    );
+    place
+}
+
+#[test]
+fn groups_are_found_under_both_relations() {
+    let place = groups();
+    for relation in ["add-remove", "replace-one"] {
+        let model = place.json(&format!(
+            "{FIT} --epsilon 1 --delta 1e-6 --relation {relation} --scale-min 50 --json"
+        ));
+        assert_eq!(model["outcome"], "released");
+        for (center, (age, income)) in model["centers"]
+            .as_array()
+            .expect("three centers")
+            .iter()
+            .zip([(20.0, 10e3), (50.0, 90e3), (80.0, 30e3)])
+        {
+            let off = (number(&center[0]) - age, number(&center[1]) - income);
+            assert!(off.0.abs() < 0.5 && off.1.abs() < 500.0, "{center}");
+        }
+        assert_eq!(model["ledger"][0]["mechanism"], "friendly-core");
+        assert_eq!(model["guarantee"]["relation"], relation);
+        let spent = number(&model["guarantee"]["epsilon"]);
+        assert!(spent > 0.9 && spent <= 1.0, "{spent}");
+        // Of half the widest column.
+        assert_eq!(model["parameters"]["scale_min"], json!(0.001));
+        assert_eq!(model["parameters"]["aggregator"], "friendly-core");
+        assert_eq!(model["parameters"]["sampling"], "disjoint");
+    }
+}
+
+#[test]
+fn rows_without_groups_end_in_a_written_refusal_with_advice_from_public_values() {
+    let advice = [5_000, 4_000].map(|rows| {
+        let place = scattered(rows);
+        let run = place.run(&format!("{FIT} --epsilon 1 --delta 1e-6 --out model.json"));
+        assert_eq!(run.code, 3, "{}", run.stderr);
+        let model: Value = serde_json::from_str(&place.read("model.json")).expect("JSON");
+        assert_eq!(model["outcome"], "refused");
+        assert_eq!(model["centers"], json!([]));
+        // The tuples are paid for, the averages are not.
+        assert!((number(&model["guarantee"]["epsilon"]) - 0.75).abs() < 1e-9);
+        let blocks = number(&model["parameters"]["blocks"]);
+        for words in [
+            format!("the {blocks} block solutions"),
+            "fewer blocks (at least".to_owned(),
+        ] {
+            assert!(run.stderr.contains(&words), "{}", run.stderr);
+        }
+        run.stderr
+    });
+    // The number of rows is private under add-remove.
+    assert_eq!(advice[0], advice[1]);
+}
+
+#[test]
+fn blocks_and_samples_are_as_asked_for_or_refused_beforehand() {
+    let place = groups();
+    let model = place.json(&format!(
+        "{FIT} --epsilon 1 --delta 1e-6 --blocks 900 --json"
+    ));
+    assert_eq!(model["parameters"]["blocks"], 900);
+    assert_eq!(model["ledger"][0]["parameters"]["tuples"], 900);
+    let sampled = place.run(&format!(
+        "{FIT} --epsilon 6 --delta 1e-3 --relation replace-one --n-hint 36000 --sampling with-replacement --block-size 20 --json"
+    ));
+    assert!([0, 3].contains(&sampled.code), "{}", sampled.stderr);
+    let model: Value = serde_json::from_str(&sampled.stdout).expect("JSON");
+    assert_eq!(model["parameters"]["sampling"], "with-replacement");
+    let spent = (
+        number(&model["guarantee"]["epsilon"]),
+        number(&model["guarantee"]["delta"]),
+    );
+    assert!(
+        spent.0 > 0.5 && spent.0 <= 6.0 && spent.1 <= 1e-3,
+        "{spent:?}"
+    );
+    for (flags, words) in [
+        ("--epsilon 1", &["delta"][..]),
+        ("--epsilon 1 --delta 1e-6 --blocks 100", &["at least"]),
+        ("--epsilon 1 --delta 1e-6 --blocks 0", &["n_blocks"]),
+        ("--epsilon 1 --delta 1e-6 --block-size 20", &["disjoint"]),
+        (
+            "--epsilon 1 --delta 1e-6 --sampling with-replacement",
+            &["block_size"],
+        ),
+        (
+            "--epsilon 1 --delta 1e-6 --sampling with-replacement --block-size 20",
+            &["replace-one"],
+        ),
+        (
+            "--epsilon 1 --delta 1e-6 --sampling with-replacement --block-size 20 --relation replace-one --n-hint 36000",
+            &["n >= ", "36000"],
+        ),
+        ("--epsilon 1 --delta 1e-6 --scale-min 0", &["scale"]),
+        ("--epsilon 1 --delta 1e-6 --scale-min=-3", &["scale"]),
+        ("--epsilon 1 --delta 1e-6 --scale-min 60000", &["scale"]),
+        ("--epsilon 1 --delta 1e-6 --iterations 3", &["--iterations"]),
+    ] {
+        place.run(&format!("{FIT} {flags}")).fails(2, words);
+    }
+}
+
+/// The published clusterings, by their plans: they need thousands of blocks and more.
+#[test]
+fn every_aggregator_has_a_plan() {
+    let plan = |aggregator: &str, n: u64, epsilon: u64| {
+        Place::new().run(&format!(
+            "plan --clusters 2 --columns age,income --bounds=0,100 --algorithm ktuple --epsilon {epsilon} --delta 1e-6 \
+             --aggregator {aggregator} --n-hint {n}"
+        ))
+    };
+    for (aggregator, mechanism) in [
+        ("friendly-core", "friendly-core"),
+        ("averages", "private-k-averages"),
+        ("noisy-centers", "private-k-noisy-centers"),
+    ] {
+        let run = plan(aggregator, 100_000, 1);
+        run.succeeds();
+        assert!(run.stdout.contains(mechanism), "{}", run.stdout);
+    }
+    // With a size it says what would be feasible.
+    let few = plan("friendly-core", 2_000, 1);
+    assert!(few.stdout.contains("not feasible") && few.stdout.contains("need n >= "));
+    let enough = plan("friendly-core", 200_000, 1);
+    assert!(
+        enough.stdout.contains("standard deviations apart"),
+        "{}",
+        enough.stdout
+    );
+    // Beyond ε = 1 the published ones are not proved.
+    plan("noisy-centers", 100_000, 3).fails(2, &["epsilon"]);
+}
