@@ -169,6 +169,26 @@ impl Tuples {
     }
 }
 
+#[cfg(test)]
+impl Tuples {
+    /// The same list with another tuple in place `at`, or a void one: a neighbor.
+    pub(crate) fn with_another(&self, at: usize, other: Option<ArrayView2<'_, f64>>) -> Self {
+        let mut neighbor = Self::new(self.n_clusters, self.dimension, self.lattice);
+        let width = self.n_clusters * self.dimension;
+        neighbor.units.extend_from_slice(&self.units[..at * width]);
+        neighbor.void.extend_from_slice(&self.void[..at]);
+        match other {
+            Some(other) => neighbor.push(other),
+            None => neighbor.push_void(),
+        }
+        neighbor
+            .units
+            .extend_from_slice(&self.units[(at + 1) * width..]);
+        neighbor.void.extend_from_slice(&self.void[at + 1..]);
+        neighbor
+    }
+}
+
 /// Sorts the points of one tuple lexicographically, in place: they are few.
 fn sort_points(tuple: &mut [i32], dimension: usize) {
     for end in 1..tuple.len() / dimension {

@@ -53,6 +53,8 @@ fn groups_are_found_under_both_relations() {
         assert_eq!(model["parameters"]["scale_min"], json!(0.001));
         assert_eq!(model["parameters"]["aggregator"], "friendly-core");
         assert_eq!(model["parameters"]["sampling"], "disjoint");
+        assert_eq!(model["parameters"]["tuple_share"], json!(0.75));
+        assert!(model["parameters"].get("block_size").is_none());
     }
 }
 
@@ -94,6 +96,7 @@ fn blocks_and_samples_are_as_asked_for_or_refused_beforehand() {
     assert!([0, 3].contains(&sampled.code), "{}", sampled.stderr);
     let model: Value = serde_json::from_str(&sampled.stdout).expect("JSON");
     assert_eq!(model["parameters"]["sampling"], "with-replacement");
+    assert_eq!(model["parameters"]["block_size"], 20);
     let spent = (
         number(&model["guarantee"]["epsilon"]),
         number(&model["guarantee"]["delta"]),

@@ -144,6 +144,16 @@ fn parameters(
         "rounds".into(),
         (params.refinement().n_rounds as u64).into(),
     );
+    parameters.insert("restarts".into(), (params.restarts() as u64).into());
+    if let Some(block_size) = params.block_size() {
+        parameters.insert("block_size".into(), block_size.into());
+    }
+    if let Some(share) = params.share_of_tuples() {
+        parameters.insert("tuple_share".into(), share.into());
+    }
+    if request.options.aggregator.unwrap_or_default() != AggregatorChoice::FriendlyCore {
+        parameters.insert("failure_probability".into(), FAILURE_PROBABILITY.into());
+    }
     parameters.insert("lattice_bits".into(), frame.lattice().bits().into());
     Ok(parameters)
 }

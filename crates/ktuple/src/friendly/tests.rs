@@ -1,8 +1,10 @@
 #![expect(clippy::cast_possible_truncation, reason = "small numbers of tests")]
 
+use dp_audit::pairs::Group;
+use dp_audit::replay::{Promise, replay};
 use dp_core::composition::ApproxLoss;
 use dp_core::rng::InsecureSeededRng;
-use dp_core::tape::Edit;
+use dp_core::tape::{Edit, Statistic};
 use dp_core::{Budget, Delta, Epsilon, NeighboringRelation, Session};
 use metric_space::Lattice;
 use ndarray::{Array2, array};
@@ -159,23 +161,20 @@ fn at_one_the_average_gets_about_a_quarter() {
 fn replays_on_neighbors_stay_inside_the_declared_sensitivities() {
     let tuples = friendly_tuples(1000, 20, 0.02, 5);
     let core = FriendlyCore::default();
-    let spend = TupleSpend::direct(budget(1.0));
-    let record = |tuples: &Tuples, edit: Option<(u64, &dp_core::tape::Tape)>| {
-        let mut rng = InsecureSeededRng::new(9);
-        let session = Session::new(budget(1.0), NeighboringRelation::ReplaceOne, &mut rng);
-        let mut session = match edit {
-            None => session.recorded(),
-            Some((at, tape)) => session.replayed(tape, Edit::Replaced(at)),
-        };
-        let mut public = ChaCha8Rng::seed_from_u64(1);
-        core.aggregate(tuples, spend, &mut session, &mut public)
-            .expect("fits");
-        match edit {
-            None => (session.into_tape(), None),
-            Some(_) => (None, session.into_report()),
-        }
+    let promise = Promise {
+        budget: budget(1.0),
+        relation: NeighboringRelation::ReplaceOne,
     };
-    let tape = record(&tuples, None).0.expect("recorded");
+    let run = |tuples: &Tuples, session: &mut Session<'_>| {
+        let mut public = ChaCha8Rng::seed_from_u64(1);
+        core.aggregate(
+            tuples,
+            TupleSpend::direct(promise.budget),
+            session,
+            &mut public,
+        )
+        .map(drop)
+    };
     let mut rng = ChaCha8Rng::seed_from_u64(6);
     let replacements = [
         near(0.02, &mut rng),
@@ -184,29 +183,23 @@ fn replays_on_neighbors_stay_inside_the_declared_sensitivities() {
         Array2::zeros((4, 2)),
     ];
     for at in [0_usize, 20, 500, 999] {
-        for replacement in &replacements {
-            let mut neighbor = Tuples::new(4, 2, Lattice::default());
-            for t in 0..tuples.len() {
-                if t == at {
-                    neighbor.push(replacement.view());
-                } else {
-                    let points = tuples
-                        .tuple(t)
-                        .iter()
-                        .map(|&x| tuples.shape().lattice.to_f64(x.into()));
-                    let points = Array2::from_shape_vec((4, 2), points.collect()).expect("shape");
-                    neighbor.push(points.view());
-                }
-            }
-            let report = record(&neighbor, Some((at as u64, &tape)))
-                .1
-                .expect("replayed");
-            assert!(report.differences.is_empty(), "{:?}", report.differences);
-            assert_eq!(report.calls, tape.calls().len());
-            let (_, recorded, replayed) = &report.by_theorem[0];
-            let (dp_core::tape::Statistic::Fractions(a), dp_core::tape::Statistic::Fractions(b)) =
-                (recorded, replayed)
-            else {
+        let neighbor = |other: &Array2<f64>| {
+            (
+                tuples.with_another(at, Some(other.view())),
+                Edit::Replaced(at as u64),
+            )
+        };
+        let group = Group {
+            first: tuples.clone(),
+            neighbors: replacements.iter().map(neighbor).collect(),
+            seed: 9,
+        };
+        let compared = replay(promise, &group, run).unwrap_or_else(|problem| panic!("{problem}"));
+        // Coins, count, scales and four centers.
+        assert_eq!((compared.pairs, compared.calls), (4, 4 * 7));
+        assert_eq!(compared.by_theorem.len(), 4);
+        for (_, recorded, replayed) in &compared.by_theorem {
+            let (Statistic::Fractions(a), Statistic::Fractions(b)) = (recorded, replayed) else {
                 panic!("no coins");
             };
             for (i, (a, b)) in a.iter().zip(b).enumerate() {

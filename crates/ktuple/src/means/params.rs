@@ -186,6 +186,30 @@ impl PrivateKMeansParams {
         self.sampling.name()
     }
 
+    /// s, records per block, where they are drawn with replacement.
+    #[must_use]
+    pub const fn block_size(&self) -> Option<u64> {
+        match self.sampling {
+            Sampling::Disjoint => None,
+            Sampling::WithReplacement { block_size } => Some(block_size),
+        }
+    }
+
+    /// The number of k-means++ starts in each block.
+    #[must_use]
+    pub const fn restarts(&self) -> usize {
+        self.n_restarts
+    }
+
+    /// The share of ε and δ that the tuples get; none with replacement, where the budgets are as printed.
+    #[must_use]
+    pub const fn share_of_tuples(&self) -> Option<f64> {
+        match self.sampling {
+            Sampling::Disjoint => Some(self.tuple_share),
+            Sampling::WithReplacement { .. } => None,
+        }
+    }
+
     /// How centers are refined.
     #[must_use]
     pub const fn refinement(&self) -> Refine {

@@ -1,5 +1,7 @@
+use dp_audit::pairs::Group;
+use dp_audit::replay::{Promise, replay};
 use dp_core::rng::InsecureSeededRng;
-use dp_core::tape::{Edit, Tape};
+use dp_core::tape::Edit;
 use dp_core::{Budget, Delta, Epsilon, NeighboringRelation, Session};
 use metric_space::{BoxDomain, Frame, FramedSource, Lattice};
 use ndarray::Array2;
@@ -8,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::blocks::Sampling;
-use crate::error::ParamsError;
+use crate::error::{FitError, ParamsError};
 
 fn budget() -> Budget {
     Budget::approx(
@@ -31,31 +33,26 @@ fn records(n: usize, seed: u64) -> Array2<f64> {
     })
 }
 
+fn run(
+    means: &PrivateKMeans,
+    records: &Array2<f64>,
+    session: &mut Session<'_>,
+) -> Result<KMeansOutcome, FitError> {
+    let frame = frame();
+    let mut public = ChaCha8Rng::seed_from_u64(1);
+    means.fit(&FramedSource::new(records, &frame), session, &mut public)
+}
+
 fn fit(
     means: &PrivateKMeans,
     records: &Array2<f64>,
     relation: NeighboringRelation,
-    replay: Option<(&Tape, Edit)>,
-) -> (
-    KMeansOutcome,
-    Option<Tape>,
-    Option<dp_core::tape::ReplayReport>,
-) {
-    let frame = frame();
+) -> KMeansOutcome {
     let mut rng = InsecureSeededRng::new(5);
-    let session = Session::new(budget(), relation, &mut rng);
-    let mut session = match replay {
-        None => session.recorded(),
-        Some((tape, edit)) => session.replayed(tape, edit),
-    };
-    let mut public = ChaCha8Rng::seed_from_u64(1);
-    let source = FramedSource::new(records, &frame);
-    let outcome = means.fit(&source, &mut session, &mut public).expect("fits");
+    let mut session = Session::new(budget(), relation, &mut rng);
+    let outcome = run(means, records, &mut session).expect("fits");
     assert!(session.guarantee().epsilon <= 1.0 && session.guarantee().delta <= 1e-6);
-    match replay {
-        None => (outcome, session.into_tape(), None),
-        Some(_) => (outcome, None, session.into_report()),
-    }
+    outcome
 }
 
 #[test]
@@ -65,7 +62,7 @@ fn separated_groups_are_found_under_both_relations() {
         .expect("valid");
     let records = records(40_000, 1);
     for relation in NeighboringRelation::ALL {
-        let (outcome, ..) = fit(&means, &records, relation, None);
+        let outcome = fit(&means, &records, relation);
         let KMeansOutcome::Released {
             centers,
             noisy_counts,
@@ -91,11 +88,11 @@ fn records_without_groups_are_refused_and_odd_records_do_no_harm() {
     let mut noise = Array2::from_shape_fn((20_000, 2), |_| rng.random_range(-100.0..100.0));
     noise[(0, 0)] = f64::NAN;
     noise[(1, 0)] = f64::INFINITY;
-    let (outcome, ..) = fit(&means, &noise, NeighboringRelation::AddRemove, None);
+    let outcome = fit(&means, &noise, NeighboringRelation::AddRemove);
     assert!(matches!(outcome, KMeansOutcome::Refused(_)));
     for n in [0, 1, 2] {
         let few = Array2::from_shape_fn((n, 2), |at| noise[at]);
-        let (outcome, ..) = fit(&means, &few, NeighboringRelation::AddRemove, None);
+        let outcome = fit(&means, &few, NeighboringRelation::AddRemove);
         assert!(matches!(outcome, KMeansOutcome::Refused(_)));
     }
 }
@@ -106,7 +103,7 @@ fn one_cluster_needs_no_tuples() {
         .check()
         .expect("valid");
     let records = records(3_000, 3);
-    let (outcome, ..) = fit(&means, &records, NeighboringRelation::AddRemove, None);
+    let outcome = fit(&means, &records, NeighboringRelation::AddRemove);
     let KMeansOutcome::Released { centers, .. } = outcome else {
         panic!("refused")
     };
@@ -122,28 +119,38 @@ fn replays_on_neighbors_stay_inside_the_declared_sensitivities() {
         .check()
         .expect("valid");
     let all = records(30_000, 4);
-    let (_, tape, _) = fit(&means, &all, NeighboringRelation::AddRemove, None);
-    let tape = tape.expect("recorded");
-    for at in [0_usize, 7, 29_999] {
+    let fewer = |at: usize| {
         let mut fewer = all.clone();
         fewer.remove_index(ndarray::Axis(0), at);
-        let replay = Some((&tape, Edit::Removed(at as u64)));
-        let report = fit(&means, &fewer, NeighboringRelation::AddRemove, replay)
-            .2
-            .expect("replayed");
-        assert!(report.differences.is_empty(), "{:?}", report.differences);
-    }
-    let (_, tape, _) = fit(&means, &all, NeighboringRelation::ReplaceOne, None);
-    let tape = tape.expect("recorded");
-    for value in [[100.0, -100.0], [70.0, 0.0], [f64::NAN, f64::NEG_INFINITY]] {
+        (fewer, Edit::Removed(at as u64))
+    };
+    let moved = |place: [f64; 2]| {
         let mut moved = all.clone();
-        moved[(12, 0)] = value[0];
-        moved[(12, 1)] = value[1];
-        let replay = Some((&tape, Edit::Replaced(12)));
-        let report = fit(&means, &moved, NeighboringRelation::ReplaceOne, replay)
-            .2
-            .expect("replayed");
-        assert!(report.differences.is_empty(), "{:?}", report.differences);
+        moved.row_mut(12).assign(&ndarray::arr1(&place));
+        (moved, Edit::Replaced(12))
+    };
+    for (relation, neighbors) in [
+        (NeighboringRelation::AddRemove, [0, 7, 29_999].map(fewer)),
+        (
+            NeighboringRelation::ReplaceOne,
+            [[100.0, -100.0], [70.0, 0.0], [f64::NAN, f64::NEG_INFINITY]].map(moved),
+        ),
+    ] {
+        let promise = Promise {
+            budget: budget(),
+            relation,
+        };
+        let group = Group {
+            first: all.clone(),
+            neighbors: neighbors.into(),
+            seed: 5,
+        };
+        let compared = replay(promise, &group, |records, session| {
+            run(&means, records, session).map(drop)
+        });
+        let compared = compared.unwrap_or_else(|problem| panic!("{problem}"));
+        // Blocks, tuples and both rounds: it was no refusal.
+        assert!(compared.pairs == 3 && compared.calls > 3 * 10);
     }
 }
 
@@ -199,7 +206,7 @@ fn fewer_records_than_the_loss_was_computed_for_are_refused() {
     );
     assert!(matches!(
         refused,
-        Err(crate::error::FitError::Params(ParamsError::Count {
+        Err(FitError::Params(ParamsError::Count {
             least: 150_000,
             got: 1_000,
             ..

@@ -175,6 +175,17 @@ impl PrivateKNoisyCenters {
         units
     }
 
+    /// The noise of the scales, what each logarithm is raised by, and ρ of a center: for the test of the accounting.
+    #[cfg(test)]
+    pub(super) fn noise_of(
+        &self,
+        k: usize,
+        budget: Budget,
+    ) -> Result<(AdditiveMechanism, f64, f64), ParamsError> {
+        let noise = self.noise(k, budget)?;
+        Ok((noise.scales, noise.raise, noise.center.rho().get()))
+    }
+
     fn noise(&self, k: usize, budget: Budget) -> Result<Noise, ParamsError> {
         let too_small = |_| ParamsError::BudgetTooSmall;
         let one = |_: dp_core::sensitivity::SensitivityError| ParamsError::BudgetTooSmall;

@@ -1,8 +1,10 @@
+use dp_audit::pairs::Group;
+use dp_audit::replay::{Promise, replay};
 use dp_core::rng::InsecureSeededRng;
-use dp_core::tape::{Edit, Tape};
+use dp_core::tape::Edit;
 use dp_core::{Budget, Delta, Epsilon, NeighboringRelation, Session};
 use metric_space::Lattice;
-use ndarray::Array2;
+use ndarray::{Array2, array};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -30,26 +32,20 @@ fn tuples(n: usize, spread: f64, seed: u64) -> Tuples {
     tuples
 }
 
-fn run(
+fn aggregate(
     algorithm: &Paper2021,
     tuples: &Tuples,
-    replay: Option<(&Tape, Edit)>,
-) -> (Aggregate, Option<Tape>, Option<dp_core::tape::ReplayReport>) {
-    let mut rng = InsecureSeededRng::new(4);
-    let session = Session::new(budget(1e-6), NeighboringRelation::ReplaceOne, &mut rng);
-    let mut session = match replay {
-        None => session.recorded(),
-        Some((tape, edit)) => session.replayed(tape, edit),
-    };
+    session: &mut Session<'_>,
+) -> Result<Aggregate, FitError> {
     let mut public = ChaCha8Rng::seed_from_u64(5);
     let spend = TupleSpend::direct(budget(1e-6));
-    let answer = algorithm
-        .aggregate(tuples, spend, &mut session, &mut public)
-        .expect("fits");
-    match replay {
-        None => (answer, session.into_tape(), None),
-        Some(_) => (answer, None, session.into_report()),
-    }
+    algorithm.aggregate(tuples, spend, session, &mut public)
+}
+
+fn run(algorithm: &Paper2021, tuples: &Tuples) -> Aggregate {
+    let mut rng = InsecureSeededRng::new(4);
+    let mut session = Session::new(budget(1e-6), NeighboringRelation::ReplaceOne, &mut rng);
+    aggregate(algorithm, tuples, &mut session).expect("fits")
 }
 
 fn noisy(separation: f64, composition: NoisyComposition) -> Paper2021 {
@@ -62,7 +58,7 @@ fn noisy(separation: f64, composition: NoisyComposition) -> Paper2021 {
 fn noisy_centers_finds_clusters_that_are_far_apart() {
     for composition in [NoisyComposition::Basic, NoisyComposition::Advanced] {
         let algorithm = noisy(5000.0, composition);
-        let (answer, ..) = run(&algorithm, &tuples(4000, 2e-5, 1), None);
+        let answer = run(&algorithm, &tuples(4000, 2e-5, 1));
         let Aggregate::Centers(centers) = answer else {
             panic!("refused")
         };
@@ -79,7 +75,7 @@ fn scattered_tuples_are_refused_by_both() {
         noisy(7.0, NoisyComposition::Basic),
         Paper2021::Averages(averages),
     ] {
-        let (answer, ..) = run(&algorithm, &tuples(4000, 1.0 / 6.0, 2), None);
+        let answer = run(&algorithm, &tuples(4000, 1.0 / 6.0, 2));
         let Aggregate::Refused(refusal) = answer else {
             panic!("released")
         };
@@ -118,49 +114,36 @@ fn too_few_tuples_are_refused_with_the_smallest_number() {
     ));
 }
 
-/// A list in which tuple `at` is another one.
-fn neighbor(all: &Tuples, at: usize, other: Option<[f64; 4]>) -> Tuples {
-    let mut neighbor = Tuples::new(2, 2, Lattice::default());
-    let to_f64 = |x: &i32| all.shape().lattice.to_f64((*x).into());
-    for t in 0..all.len() {
-        let own: Vec<f64> = all.tuple(t).iter().map(to_f64).collect();
-        let points = match other {
-            _ if t != at => own,
-            Some(points) => points.to_vec(),
-            None => {
-                neighbor.push_void();
-                continue;
-            }
-        };
-        neighbor.push(
-            Array2::from_shape_vec((2, 2), points)
-                .expect("shape")
-                .view(),
-        );
-    }
-    neighbor
-}
-
 /// A replaced tuple, also one that cannot be partitioned, one with both points in one cluster, and one at the domain's corners: same
 /// control flow, statistics within what was declared.
 fn replays(algorithm: &Paper2021) {
     let all = tuples(4000, 2e-5, 3);
-    let (answer, tape, _) = run(algorithm, &all, None);
-    assert!(matches!(answer, Aggregate::Centers(_)));
-    let tape = tape.expect("recorded");
+    let promise = Promise {
+        budget: budget(1e-6),
+        relation: NeighboringRelation::ReplaceOne,
+    };
+    let others = [
+        None,
+        Some(array![[0.8, 0.4], [0.79, 0.41]]),
+        Some(array![[1.0, 1.0], [-1.0, -1.0]]),
+    ];
     for at in [0_usize, 1234, 3999] {
-        for other in [
-            None,
-            Some([0.8, 0.4, 0.79, 0.41]),
-            Some([1.0, 1.0, -1.0, -1.0]),
-        ] {
-            let neighbor = neighbor(&all, at, other);
-            let edit = Edit::Replaced(at as u64);
-            let report = run(algorithm, &neighbor, Some((&tape, edit))).2;
-            let report = report.expect("replayed");
-            assert!(report.differences.is_empty(), "{:?}", report.differences);
-            assert!(report.calls > 5);
-        }
+        let neighbor = |other: &Option<Array2<f64>>| {
+            let other = other.as_ref().map(|other| other.view());
+            (all.with_another(at, other), Edit::Replaced(at as u64))
+        };
+        let group = Group {
+            first: all.clone(),
+            neighbors: others.iter().map(neighbor).collect(),
+            seed: 4,
+        };
+        let compared = replay(promise, &group, |tuples, session| {
+            aggregate(algorithm, tuples, session).map(|answer| {
+                assert!(matches!(answer, Aggregate::Centers(_)));
+            })
+        });
+        let compared = compared.unwrap_or_else(|problem| panic!("{problem}"));
+        assert!(compared.pairs == 3 && compared.calls > 3 * 5);
     }
 }
 
@@ -270,30 +253,56 @@ fn a_scale_that_is_multiplied_loses_without_bound() {
     }
 }
 
-/// Point 6: the parts of the mended proof add up to (ε, δ); the printed theorem says (ε + δ/4, δ).
+/// Point 6: what is drawn adds up to (ε, δ), for both compositions; the printed theorem says (ε + δ/4, δ).
 #[test]
 fn noisy_centers_adds_up_to_its_budget() {
+    use dp_core::conversion::delta_of_gaussians;
     use dp_core::rounding::ExactSum;
     let (epsilon, delta) = (1.0_f64, 1e-6_f64);
-    let mut sum = ExactSum::new();
-    sum.add(epsilon / 2.0); // the test
-    for _ in 0..8 {
-        sum.add_times(2, epsilon / (4.0 * 8.0)); // a scale and a center
-    }
-    assert!(sum.is_at_most(epsilon));
-    sum.add(delta / 4.0); // the conditioning that the text pays for
-    assert!(!sum.is_at_most(epsilon));
-    let plan = tested(
-        "noisy-centers",
-        TupleShape {
+    for k in [2_usize, 8] {
+        let shape = TupleShape {
             n_tuples: 4000,
+            n_clusters: k,
             ..tuples(1, 0.0, 1).shape()
-        },
-        budget(delta),
-        0.05,
-    );
-    // The test's whole with what follows at (ε/2, δ/4), of which δ/8 is for scales that are too small.
-    assert!(plan.expect("feasible").total_delta(epsilon / 2.0) <= delta);
+        };
+        let mut losses = ExactSum::new();
+        losses.add(epsilon / 2.0); // the test
+        for composition in [NoisyComposition::Basic, NoisyComposition::Advanced] {
+            let centers = PrivateKNoisyCenters::new(100.0, 0.05, composition).expect("valid");
+            let (scales, raise, rho) = centers.noise_of(k, budget(delta)).expect("feasible");
+            let parts = k as f64;
+            match composition {
+                NoisyComposition::Basic => {
+                    let dp_core::Loss::Pure(scale) = scales.loss() else {
+                        panic!("not pure")
+                    };
+                    losses.add_times(k as u64, scale.get());
+                    losses.add_times(k as u64, epsilon / (4.0 * parts));
+                    let each = delta_of_gaussians(rho, epsilon / (4.0 * parts));
+                    assert!(parts * each <= delta / 8.0 && parts * each > delta / 8.1);
+                    // Discrete Laplace noise below −w has probability at most e^(−w/b); a unit is for the rounding of the logarithm.
+                    let scale = scales.std_dev() * core::f64::consts::FRAC_1_SQRT_2;
+                    assert!(parts * (-(raise - 1.0) / scale).exp() <= delta / 8.0 * (1.0 + 1e-6));
+                }
+                NoisyComposition::Advanced => {
+                    let dp_core::Loss::Zcdp(scales_rho) = scales.loss() else {
+                        panic!("not Gaussian")
+                    };
+                    let both = scales_rho.get() + parts * rho;
+                    let whole = delta_of_gaussians(both, epsilon / 2.0);
+                    assert!(whole <= delta / 8.0 && whole > delta / 8.1);
+                    let tail = (raise - 1.0) / scales.std_dev();
+                    assert!(parts * (-tail * tail / 2.0).exp() <= delta / 8.0);
+                }
+            }
+        }
+        assert!(losses.is_at_most(epsilon));
+        losses.add(delta / 4.0); // the conditioning that the text pays for
+        assert!(!losses.is_at_most(epsilon));
+        // The test's whole with what follows at (ε/2, δ/4), of which δ/8 is for scales that are too small.
+        let plan = tested("noisy-centers", shape, budget(delta), 0.05).expect("feasible");
+        assert!(plan.total_delta(epsilon / 2.0) <= delta);
+    }
 }
 
 /// The averages, not the test, say how many tuples are of use: hundreds of thousands times k·d.

@@ -117,20 +117,26 @@ impl Formulas {
     pub fn plan(self, n_tuples: u64, call: TestCall) -> Option<TestPlan> {
         let confidence = -2.0 * libm::log(call.delta) - libm::log(call.failure_probability);
         let n = n_tuples as f64;
-        // m·ε₁(m) rises from m = 1 on until ε₁ falls below 1, where it is past anything of interest.
-        (1..=n_tuples)
-            .map_while(|m| {
-                let epsilon_drawn = self.epsilon_drawn(call, n, m as f64);
-                (epsilon_drawn > 0.0).then_some((m, epsilon_drawn))
-            })
-            .find(|(m, epsilon_drawn)| *m as f64 > confidence / epsilon_drawn)
-            .map(|(m, epsilon_drawn)| TestPlan {
-                call,
-                n_tuples,
-                n_drawn: m,
-                epsilon_drawn,
-                n_outside: self.n_outside(call, m as f64),
-            })
+        // ε₁ falls with m: from below, m = ⌊…/ε₁(m)⌋ + 1 never passes the smallest m, and stops there.
+        let mut m = 1;
+        while m <= n_tuples {
+            let epsilon_drawn = self.epsilon_drawn(call, n, m as f64);
+            if epsilon_drawn <= 0.0 || epsilon_drawn.is_nan() {
+                return None;
+            }
+            let least = confidence / epsilon_drawn;
+            if m as f64 > least {
+                return Some(TestPlan {
+                    call,
+                    n_tuples,
+                    n_drawn: m,
+                    epsilon_drawn,
+                    n_outside: self.n_outside(call, m as f64),
+                });
+            }
+            m = integer(least.floor()).unsigned_abs().max(m) + 1;
+        }
+        None
     }
 
     /// The smallest n with n ≥ 2·ℓ(n) + 2: then two tests of neighbors share a tuple that both their balls partition.

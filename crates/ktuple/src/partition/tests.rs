@@ -94,6 +94,36 @@ fn one_tuple_less_than_the_smallest_number_does_not_do() {
     }
 }
 
+/// m by trying 1, 2, 3, …
+#[test]
+fn the_number_of_drawn_tuples_is_the_smallest() {
+    for subsampling in [Subsampling::Tight, Subsampling::Printed] {
+        for epsilon in [1e-4, 0.01, 0.3, 1.0] {
+            for n in [2, 60, 1_000, 4_298, 40_000] {
+                let call = TestCall::of_algorithm(epsilon, 1e-6, 0.05);
+                let formulas = formulas(subsampling, Union::Joint);
+                let enough = -2.0 * call.delta.ln() - call.failure_probability.ln();
+                let drawn = |m: u64| {
+                    let ratio = n as f64 / m as f64;
+                    match subsampling {
+                        Subsampling::Tight => (ratio * (call.epsilon / 2.0).exp_m1()).ln_1p(),
+                        _ => (call.epsilon * ratio / 2.0 - 3.0).ln(),
+                    }
+                };
+                let first = (1..=n)
+                    .take_while(|&m| drawn(m) > 0.0)
+                    .find(|&m| m as f64 > enough / drawn(m));
+                let plan = formulas.plan(n, call);
+                assert_eq!(plan.map(|plan| plan.n_drawn), first, "{epsilon} {n}");
+            }
+        }
+    }
+    // So small a budget takes hundreds of millions of tuples: no search may go through them.
+    let call = TestCall::of_algorithm(1e-6, 1e-6, 0.05);
+    let least = Formulas::default().least_tuples(call).expect("feasible");
+    assert!(least.n_tuples > 100_000_000 && least.plan.n_drawn < 1_000);
+}
+
 /// Claim 4.12 without conditioning: what the whole costs at the default's parameters, with the noise as it is drawn.
 #[test]
 fn the_mended_test_keeps_the_whole_inside_delta() {

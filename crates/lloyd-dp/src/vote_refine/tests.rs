@@ -1,5 +1,4 @@
 use dp_core::rng::InsecureSeededRng;
-use dp_core::tape::Edit;
 use dp_core::{Budget, Delta, Epsilon, NeighboringRelation, Session};
 use metric_space::{FramedSource, Records, mean_cost};
 use ndarray::Array2;
@@ -10,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use super::*;
 use crate::error::{FitError, ParamsError};
 use crate::init::Init;
-use crate::testing::{frame, neighbors_of_each_kind};
+use crate::testing::{Neighbors, frame, neighbors_of_each_kind, public, replay};
 
 fn budget(epsilon: f64, delta: f64) -> Budget {
     Budget {
@@ -54,9 +53,8 @@ fn run(
     session: &mut Session<'_>,
 ) -> Result<VoteRefineFit, FitError> {
     let frame = frame(records.ncols());
-    let mut public = ChaCha8Rng::seed_from_u64(5);
     let checked = params.clone().check().expect("valid");
-    checked.fit(&FramedSource::new(records, &frame), session, &mut public)
+    checked.fit(&FramedSource::new(records, &frame), session, &mut public())
 }
 
 #[test]
@@ -224,26 +222,13 @@ fn groups_far_apart_are_found() {
     }
 }
 
-/// Records a run on one data set and replays it on a neighbor.
-fn replay(
-    params: &VoteRefineParams,
-    relation: NeighboringRelation,
-    records: &Array2<f64>,
-    neighbor: &Array2<f64>,
-    edit: Edit,
-) -> bool {
-    let mut rng = InsecureSeededRng::new(11);
-    let mut session = Session::new(params.budget, relation, &mut rng).recorded();
-    run(params, records, &mut session).expect("total");
-    let tape = session.into_tape().expect("recorded");
-    let mut rng = InsecureSeededRng::new(12);
-    let mut session = Session::new(params.budget, relation, &mut rng).replayed(&tape, edit);
-    run(params, neighbor, &mut session).expect("total");
-    session
-        .into_report()
-        .expect("replayed")
-        .differences
-        .is_empty()
+/// Whether a replay on the neighbor makes the same calls, with statistics as near as declared.
+fn replays(params: &VoteRefineParams, pair: &Neighbors) -> bool {
+    let checked = params.clone().check().expect("valid");
+    let report = replay(params.budget, pair, |source, session| {
+        checked.fit(source, session, &mut public())
+    });
+    report.differences.is_empty()
 }
 
 /// The twin of the replays: faults that they must see.
@@ -251,16 +236,17 @@ fn replay(
 #[test]
 fn a_replay_sees_votes_that_count_twice_and_moments_that_are_not_clipped() {
     // Four hundred records in the middle, one in a corner, which goes.
-    let mut records = Array2::zeros((401, 3));
-    records.row_mut(400).fill(1.0);
-    let fewer = Array2::zeros((400, 3));
+    let mut pair = Neighbors {
+        records: Array2::zeros((401, 3)),
+        neighbor: Array2::zeros((400, 3)),
+        edit: dp_core::tape::Edit::Removed(400),
+        relation: NeighboringRelation::AddRemove,
+    };
+    pair.records.row_mut(400).fill(1.0);
     let params = VoteRefineParams::new(3, budget(20.0, 1e-6))
         .n_hint(Some(400))
         .start(Start::Votes);
-    let passes = || {
-        let relation = NeighboringRelation::AddRemove;
-        replay(&params, relation, &records, &fewer, Edit::Removed(400))
-    };
+    let passes = || replays(&params, &pair);
     assert!(passes());
     for fault in [
         "vote-refine-votes-twice",
@@ -284,7 +270,7 @@ proptest! {
     ) {
         for params in variants(3) {
             for pair in &pairs {
-                prop_assert!(replay(&params, pair.relation, &pair.records, &pair.neighbor, pair.edit));
+                prop_assert!(replays(&params, pair));
             }
         }
     }
