@@ -8,7 +8,7 @@ use dp_core::sensitivity::L2Sensitivity;
 use dp_core::tape::{Call, Edit, Output, Statistic};
 use dp_core::{Delta, Epsilon, Event, Loss, NeighboringRelation, Session, Value};
 use ktuple::averages::{
-    Axes, BoundedAverage, Columns, Counted, PointLoss, Range, bounding_segment,
+    BoundedAverage, Columns, Counted, Directions, PointLoss, Range, bounding_segment,
 };
 use ktuple::friendly::FriendlyCore;
 use ktuple::paper::{NoisyComposition, PrivateKNoisyCenters};
@@ -311,7 +311,6 @@ pub fn average_noise() -> Check {
     let average = BoundedAverage {
         range: Range::new(1000, 500),
         failure_probability: 0.1,
-        axes: Axes::Own,
     };
     let loss = PointLoss {
         epsilon: 1.0,
@@ -325,9 +324,8 @@ pub fn average_noise() -> Check {
             Loss::Approx(budget.epsilon, budget.delta),
         );
         let charge = session.charge(event).map_err(text)?;
-        let mut public = ChaCha8Rng::seed_from_u64(4);
         let columns = Columns::new(vec![points]);
-        let center = average.release(&columns, loss, 1, &charge, session, &mut public);
+        let center = average.release(&columns, &Directions::default(), loss, 1, &charge, session);
         center.map(drop).map_err(text)
     };
     let points: Vec<i32> = (0..400).map(|i| 300 + i % 7).collect();

@@ -5,7 +5,7 @@
 //! | [`interior_point`] | a grid point among the values, by the exponential mechanism |
 //! | [`bounding_segment`] | a segment that holds nearly all values |
 //! | [`Counted`], [`Columns`] | values and points as they are handed in |
-//! | [`BoundedAverage`] | averages in one or many dimensions |
+//! | [`BoundedAverage`], [`Directions`] | averages in one or many dimensions |
 //!
 //! All are private when a point is **added or removed** (their use inside a cluster needs that), and draw under a charge of their
 //! caller. What was wrong in the text, and is proved in `docs/proofs/ktuple.md`: the weights of the exponential mechanism
@@ -22,6 +22,6 @@ mod segment;
 #[cfg(test)]
 mod tests;
 
-pub use average::{Axes, BoundedAverage, Columns, PointLoss};
+pub use average::{Axes, BoundedAverage, Columns, Directions, PointLoss};
 pub use counted::Counted;
 pub use segment::{Range, bounding_segment, interior_point, needed_values};

@@ -27,6 +27,23 @@ pub enum Axes {
     Rotated,
 }
 
+/// The axes of one or several averages: public.
+///
+/// Averages whose order depends on private data must share them, as those of the clusters of `PrivatekAverages` do: else it would show which
+/// cluster was averaged along which axes, and with that the order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Directions(Option<Vec<Vec<f64>>>);
+
+impl Directions {
+    /// The coordinates, or a rotation of them drawn from public randomness.
+    pub fn draw(axes: Axes, dimension: usize, public: &mut dyn RngCore) -> Self {
+        Self(match axes {
+            Axes::Own => None,
+            Axes::Rotated => Some(rotation(dimension, public)),
+        })
+    }
+}
+
 /// What one point may cost: (ε, δ) for its addition or removal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PointLoss {
@@ -67,8 +84,6 @@ pub struct BoundedAverage {
     pub range: Range,
     /// β, with which a segment may miss.
     pub failure_probability: f64,
-    /// Along which axes.
-    pub axes: Axes,
 }
 
 /// ε and δ of the steps for one axis.
@@ -134,7 +149,7 @@ impl BoundedAverage {
         needed_values(self.range, loss.segment, beta).saturating_mul(2)
     }
 
-    /// The average of points, in lattice units; total: no points give the middle.
+    /// The average of points along public directions (of their dimension), in lattice units; total: no points give the middle.
     ///
     /// # Privacy
     ///
@@ -149,11 +164,11 @@ impl BoundedAverage {
     pub fn release(
         &self,
         points: &Columns,
+        directions: &Directions,
         loss: PointLoss,
         n_changed: u64,
         charge: &Charge,
         session: &mut Session<'_>,
-        public: &mut dyn RngCore,
     ) -> Result<Vec<f64>, ParamsError> {
         let dimension = points.dimension();
         let line = Line {
@@ -161,11 +176,8 @@ impl BoundedAverage {
             failure_probability: self.failure_probability / dimension as f64,
             n_changed,
         };
-        let rotation = match self.axes {
-            Axes::Own => None,
-            Axes::Rotated => Some(rotation(dimension, public)),
-        };
-        let range = match &rotation {
+        let rotation = directions.0.as_ref().filter(|rows| rows.len() == dimension);
+        let range = match rotation {
             None => self.range,
             Some(_) => {
                 let root = libm::sqrt(dimension as f64);
@@ -173,7 +185,7 @@ impl BoundedAverage {
             }
         };
         let inside = |x: i64| x.clamp(-range.bound, range.bound);
-        let count = |axis: usize| match &rotation {
+        let count = |axis: usize| match rotation {
             None => Counted::new(points.0[axis].iter().map(|&x| inside(i64::from(x)))),
             Some(rotation) => {
                 let project = |i: usize| {
@@ -194,7 +206,7 @@ impl BoundedAverage {
         Ok(match rotation {
             None => along,
             Some(rotation) => (0..dimension)
-                .map(|j| along.iter().zip(&rotation).map(|(a, row)| a * row[j]).sum())
+                .map(|j| along.iter().zip(rotation).map(|(a, row)| a * row[j]).sum())
                 .collect(),
         })
     }

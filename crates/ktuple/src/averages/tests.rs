@@ -265,11 +265,11 @@ fn average(axes: Axes, n: usize, dimension: usize, loss: PointLoss, seed: u64) -
     let release = BoundedAverage {
         range: Range::new(one, 1000),
         failure_probability: 0.01,
-        axes,
     };
     let mut public = ChaCha8Rng::seed_from_u64(seed + 1);
+    let directions = Directions::draw(axes, dimension, &mut public);
     let center = release
-        .release(&columns, loss, 1, &charge, &mut session, &mut public)
+        .release(&columns, &directions, loss, 1, &charge, &mut session)
         .expect("drawable");
     let mean = |j: usize| points.iter().map(|point| f64::from(point[j])).sum::<f64>() / n as f64;
     let errors = center

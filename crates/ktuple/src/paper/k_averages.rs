@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::{event, least_tuples, probability, refusal, tested};
 use crate::aggregator::{Aggregate, TupleAggregator, TupleSpend, charge, in_canonical_order};
-use crate::averages::{Axes, BoundedAverage, Columns, PointLoss, Range};
+use crate::averages::{Axes, BoundedAverage, Columns, Directions, PointLoss, Range};
 use crate::error::{FitError, ParamsError};
 use crate::partition::{Separation, TestPlan, Tested, test_partition};
 use crate::tuples::{TupleShape, Tuples, nearest_from, sq_gaps};
@@ -76,7 +76,6 @@ impl PrivateKAverages {
         BoundedAverage {
             range: Range::new(one, step),
             failure_probability: self.failure_probability / (2.0 * shape.n_clusters as f64),
-            axes: self.axes,
         }
     }
 
@@ -144,10 +143,13 @@ impl TupleAggregator for PrivateKAverages {
         let average = self.average(shape);
         let loss = Self::point_loss(spend.budget, k, &plan);
         let n_changed = plan.points_changed(k);
+        // One for all clusters: their order is private.
+        let directions = Directions::draw(self.axes, shape.dimension, public);
         let mut centers = Vec::with_capacity(k);
         for cluster in clusters.order() {
             let points = clusters.points(tuples, cluster);
-            let center = average.release(&points, loss, n_changed, &charge, session, public)?;
+            let center =
+                average.release(&points, &directions, loss, n_changed, &charge, session)?;
             centers.push(
                 center
                     .into_iter()

@@ -1,7 +1,7 @@
 use dp_audit::pairs::Group;
 use dp_audit::replay::{Promise, replay};
 use dp_core::rng::InsecureSeededRng;
-use dp_core::tape::Edit;
+use dp_core::tape::{Edit, Statistic};
 use dp_core::{Budget, Delta, Epsilon, NeighboringRelation, Session};
 use metric_space::Lattice;
 use ndarray::{Array2, array};
@@ -161,6 +161,56 @@ fn replays_of_averages_stay_inside_the_declared_sensitivities() {
         let averages = PrivateKAverages::new(1e-3, 0.05, axes).expect("valid");
         replays(&Paper2021::Averages(averages));
     }
+}
+
+/// Two clusters whose order one tuple turns around: what is asked of each must be the same, only in another order. Rotations of their own
+/// would be public, and show the order.
+#[test]
+fn the_private_order_of_clusters_does_not_show() {
+    let list = |last: f64| {
+        // First coordinates that are 0 on the average, but for the last tuple.
+        let mut rng = ChaCha8Rng::seed_from_u64(8);
+        let mut all = Tuples::new(2, 2, Lattice::default());
+        for t in 0..4000 {
+            let x = if t == 3999 { last } else { 0.0 };
+            let mut near = |place: f64| place + 2e-5 * rng.random_range(-1.0..1.0);
+            all.push(array![[x, near(-0.8)], [-x, near(0.2)]].view());
+        }
+        all
+    };
+    // Where the values of each cluster begin along each axis, all axes of a cluster in turn.
+    let begins = |all: &Tuples| {
+        let averages = PrivateKAverages::new(1e-3, 0.05, Axes::Rotated).expect("valid");
+        let mut rng = InsecureSeededRng::new(4);
+        let session = Session::new(budget(1e-6), NeighboringRelation::ReplaceOne, &mut rng);
+        let mut session = session.recorded();
+        let answer = aggregate(&Paper2021::Averages(averages), all, &mut session);
+        assert!(matches!(answer, Ok(Aggregate::Centers(_))));
+        let tape = session.into_tape().expect("recorded");
+        let steps = tape
+            .calls()
+            .iter()
+            .filter_map(|call| match &call.statistic {
+                // Every other one is of the upper ends.
+                Statistic::Steps(steps) => {
+                    Some(steps.iter().map(|step| step.0).collect::<Vec<_>>())
+                }
+                _ => None,
+            });
+        steps.step_by(2).collect::<Vec<_>>()
+    };
+    let (first, second) = (begins(&list(0.02)), begins(&list(-0.02)));
+    assert_eq!(first.len(), 4);
+    // The grid point at which half of the steps have passed, to within a few points of some thousand.
+    let middle = |steps: &[u64]| steps[..steps.len() / 2].iter().sum::<u64>();
+    let near = |a: &[u64], b: &[u64]| middle(a).abs_diff(middle(b)) < 30;
+    let alike = |i: usize, j: usize| {
+        near(&first[2 * i], &second[2 * j]) && near(&first[2 * i + 1], &second[2 * j + 1])
+    };
+    assert!(
+        alike(0, 1) && alike(1, 0) && !alike(0, 0),
+        "{first:?} {second:?}"
+    );
 }
 
 /// The two ways to steady centers: the proved Δ grows with d and k, and noise swaps hardly any centers at it.
