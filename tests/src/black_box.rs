@@ -255,7 +255,7 @@ const JOB: u64 = 10_000;
 /// Numbers that the adversary looks at.
 const SEEN: usize = 3;
 
-/// What the adversary sees of one run.
+/// What the adversary sees of one run: of each call the first numbers and the last, in the order of calls.
 type Seen = [i32; SEEN];
 
 /// Where nothing was released.
@@ -322,7 +322,7 @@ pub fn algorithm(subject: &Subject, runs: u64, pairs: usize) -> Verdict {
     }
 }
 
-/// The first numbers that came through the door, in halves of a standard deviation where noise was added.
+/// Numbers that came through the door, in halves of a standard deviation where noise was added.
 fn seen(session: Session<'_>) -> Seen {
     let tape = session.into_tape().unwrap_or_default();
     let mut seen = [NOTHING; SEEN];
@@ -339,7 +339,12 @@ fn seen(session: Session<'_>) -> Seen {
         #[expect(clippy::cast_possible_truncation, reason = "clamped")]
         let coarse = move |x: i128| (2.0 * x as f64 / spread).round().clamp(-1e9, 1e9) as i32;
         let numbers: Vec<i32> = match &call.output {
-            Output::Integers(values) => values.iter().take(SEEN).map(|&x| coarse(x)).collect(),
+            // The records of the neighbors lie in opposite corners, at the two ends of a grid.
+            Output::Integers(values) => {
+                let (before, last) = values.split_at(values.len().saturating_sub(1));
+                let first = before.iter().take(SEEN - 1);
+                first.chain(last).map(|&x| coarse(x)).collect()
+            }
             Output::Keyed(values) if values.is_empty() => vec![NOTHING],
             Output::Keyed(values) => values.values().take(SEEN).map(|&x| coarse(x)).collect(),
             Output::Choice(choice) => {

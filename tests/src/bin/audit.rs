@@ -19,7 +19,8 @@ struct Effort {
     draws: usize,
     /// Runs of each black-box attack on a mechanism, on each of two data sets.
     runs: u64,
-    /// Runs of each black-box attack on a whole algorithm, on each of two data sets; fewer of the few that say so.
+    /// Runs of each black-box attack on a whole algorithm, on each of two data sets, so twice as many for a pair; fewer of the few that
+    /// say so.
     algorithm_runs: u64,
     /// Runs of each attack on an aggregator of tuples.
     tuple_runs: u64,
@@ -30,7 +31,7 @@ const QUICK: Effort = Effort {
     quick: true,
     draws: 200_000,
     runs: 100_000,
-    algorithm_runs: 10_000,
+    algorithm_runs: 50_000,
     tuple_runs: 2_000,
 };
 
@@ -44,11 +45,11 @@ const USUAL: Effort = Effort {
 };
 
 const LONG: Effort = Effort {
-    pairs: 100_000,
+    pairs: 20_000,
     quick: false,
     draws: 10_000_000,
     runs: 10_000_000,
-    algorithm_runs: 10_000_000,
+    algorithm_runs: 5_000_000,
     tuple_runs: 100_000,
 };
 
@@ -119,7 +120,7 @@ fn rates(only: &str) -> Vec<String> {
         Err(problem) => return vec![problem],
     };
     attacked.retain(|subject| subject.name().starts_with(only));
-    let runs = LONG.runs / SAMPLED;
+    let (runs, algorithm_runs) = (LONG.runs / SAMPLED, LONG.algorithm_runs / SAMPLED);
     let mut spent = (0.0, 0.0);
     let mut timed = |work: &dyn Fn() -> Vec<black_box::Verdict>| {
         let start = (Parts::now(), cpu_seconds());
@@ -136,7 +137,9 @@ fn rates(only: &str) -> Vec<String> {
     let pairs = attacked.len();
     let mut verdicts = timed(&|| black_box::mechanisms(runs, pairs));
     for subject in &attacked {
-        verdicts.extend(timed(&|| vec![black_box::algorithm(subject, runs, pairs)]));
+        verdicts.extend(timed(&|| {
+            vec![black_box::algorithm(subject, algorithm_runs, pairs)]
+        }));
     }
     let hours = |seconds: f64| seconds * SAMPLED as f64 / 3600.0;
     say(&format!(

@@ -11,10 +11,13 @@ use super::{Subject, cover, facade, lloyd, mixtures};
 fn of_facade(name: &str) -> Option<Setting> {
     match name {
         "dplloyd" | "dplloyd-paper" | "pgkm" => Some(setting(1, 1, 1.0, Some(2)).iterations(1)),
-        "ug" | "eug" | "grid-k" | "hybrid" | "hybrid-refine" => Some(setting(1, 1, 1.0, Some(20))),
+        // With fewer records a grid has one cell, of which replaced records show nothing.
+        "ug" | "eug" | "grid-k" | "hybrid" | "hybrid-refine" | "auto" => {
+            Some(setting(1, 1, 1.0, Some(200)))
+        }
         "grid-sparse" => Some(setting(1, 1, 5.0, Some(10))),
         "gkm" | "gkm-3k" => Some(setting(1, 1, 1.0, Some(3))),
-        "vote-refine" | "auto" | "ktuple" | "gmm" => Some(setting(1, 1, 1.0, Some(2))),
+        "vote-refine" | "ktuple" | "gmm" => Some(setting(1, 1, 1.0, Some(2))),
         _ => None,
     }
 }

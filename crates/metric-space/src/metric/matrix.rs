@@ -49,6 +49,8 @@ impl MatrixMetric {
                 largest = got;
             }
         }
+        // −0 becomes 0, or distances would be symmetric as numbers, but not bit for bit.
+        let distances = distances.mapv_into(|distance| distance + 0.0);
         Ok(Self { distances, largest })
     }
 

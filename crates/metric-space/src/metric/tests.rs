@@ -140,6 +140,14 @@ fn tables_that_hold_no_distances_are_refused() {
 }
 
 #[test]
+fn a_negative_zero_in_a_table_is_zero_both_ways() {
+    let metric = MatrixMetric::new(array![[-0.0, 0.0], [-0.0, 0.0]]).expect("all zero");
+    for (a, b) in [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0)] {
+        assert_eq!(metric.distance(&[a], &[b]).to_bits(), 0);
+    }
+}
+
+#[test]
 fn exponents_below_one_are_refused() {
     assert!(Minkowski::new(0.5).is_err() && Minkowski::new(f64::NAN).is_err());
     assert!(Power::new(0.9).is_err() && Power::new(f64::INFINITY).is_err());
