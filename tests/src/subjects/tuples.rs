@@ -147,13 +147,8 @@ fn means(relation: NeighboringRelation) -> Subject {
     };
     let params = PrivateKMeansParams::new(2, promise.budget).n_restarts(1);
     let frame = frame(2, 20);
-    let planned = params.clone().check().expect("valid parameters");
-    let n_blocks = planned.n_blocks(&frame, relation).expect("enough budget");
-    // To look for it again would take most of the time of each run.
-    let means = params
-        .n_blocks(Some(n_blocks))
-        .check()
-        .expect("valid parameters");
+    let means = params.check().expect("valid parameters");
+    let n_blocks = means.n_blocks(&frame, relation).expect("enough budget");
     let mut rng = ChaCha8Rng::seed_from_u64(19);
     let easy = Array2::from_shape_fn((12 * n_blocks, 2), |(i, _)| {
         let place = if i % 2 == 0 { -0.6 } else { 0.6 };
