@@ -93,9 +93,8 @@ fn settings(name: &str) -> Option<Vec<Setting>> {
 fn cost(name: &str) -> usize {
     match name {
         "pgkm" => 20,
-        // Their plans search for blocks.
-        "ktuple" => 100,
-        "gmm" => 10,
+        // A hundred blocks and more.
+        "ktuple" | "gmm" => 10,
         _ => 1,
     }
 }
@@ -147,14 +146,6 @@ pub(super) fn subject(
     let algorithm = request
         .check()
         .map_err(|error| format!("{name}: {error}"))?;
-    // To look for the number of blocks again would take most of the time of each run.
-    let plan = algorithm.plan(&request);
-    let plan = plan.map_err(|error| format!("{name}: {error}"))?;
-    if let (true, Some(dp_core::Value::Whole(blocks))) =
-        (setting.clusters > 1, plan.parameters.get("blocks"))
-    {
-        request.options.blocks = usize::try_from(*blocks).ok();
-    }
     let text = format!(
         "d = {}, k = {}, epsilon = {}, delta = {delta}, n_hint = {:?}{}",
         setting.columns,
