@@ -4,16 +4,22 @@
 //! One column, one cluster where that runs every draw of the algorithm, one round. Few numbers come through the door, and an adversary
 //! who sees the first of them sees nearly all there is.
 
+use dp_core::NeighboringRelation;
+
 use super::facade::{Setting, setting};
 use super::{Subject, cover, facade, lloyd, mixtures};
 
 /// The setting for an algorithm of the facade; none if the usual ones serve.
-fn of_facade(name: &str) -> Option<Setting> {
+fn of_facade(name: &str, relation: NeighboringRelation) -> Option<Setting> {
     match name {
         "dplloyd" | "dplloyd-paper" | "pgkm" => Some(setting(1, 1, 1.0, Some(2)).iterations(1)),
-        // With fewer records a grid has one cell, of which replaced records show nothing.
         "ug" | "eug" | "grid-k" | "hybrid" | "hybrid-refine" | "auto" => {
-            Some(setting(1, 1, 1.0, Some(200)))
+            // One more record shows best in a grid of one cell, of which a replaced one shows nothing.
+            let size = match relation {
+                NeighboringRelation::AddRemove => 20,
+                NeighboringRelation::ReplaceOne => 200,
+            };
+            Some(setting(1, 1, 1.0, Some(size)))
         }
         "grid-sparse" => Some(setting(1, 1, 5.0, Some(10))),
         "gkm" | "gkm-3k" => Some(setting(1, 1, 1.0, Some(3))),
@@ -32,7 +38,7 @@ pub(super) fn of(usual: &Subject) -> Result<Option<Subject>, String> {
         name => {
             let delta = promise.budget.delta.get();
             let of = |setting| facade::subject(name, &setting, delta, promise.relation);
-            let small = of_facade(name).map(of).transpose()?;
+            let small = of_facade(name, promise.relation).map(of).transpose()?;
             small.map(|subject| subject.cost(1))
         }
     })
