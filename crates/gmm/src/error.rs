@@ -77,18 +77,6 @@ pub enum ParamsError {
         /// The refused value.
         got: f64,
     },
-    /// So many tuples of centers would not fit into memory.
-    #[error(
-        "{n_blocks} blocks with {n_clusters} centers each in {dimension} columns are too many to be held; ask for fewer clusters or blocks, or spend more"
-    )]
-    TooManyTuples {
-        /// Number of blocks.
-        n_blocks: u64,
-        /// Number of centers in each.
-        n_clusters: usize,
-        /// Number of columns.
-        dimension: usize,
-    },
     /// A list has not one entry per column.
     #[error("{name} must have one entry per column: {expected}, got {got}")]
     Columns {

@@ -132,18 +132,20 @@ impl Blocks {
         n_blocks: usize,
         labels: SecretLabels,
     ) -> Result<Self, SourceError> {
+        // Of no block, as every label that has no 32 bits; one block less than 2^32 is more than memory holds.
+        const NONE: u32 = u32::MAX;
         // Piece by piece, without copies in between: the records once here and once in their blocks, never more.
         let pieces = source.fold(
             Vec::new,
             |pieces: &mut Vec<(Vec<u32>, Vec<f32>)>, block| {
                 let label = |i: usize| u32::try_from(labels.label(block.first + i as u64));
-                let of_rows = (0..block.len()).map(|i| label(i).unwrap_or(0));
+                let of_rows = (0..block.len()).map(|i| label(i).unwrap_or(NONE));
                 pieces.push((of_rows.collect(), block.rows.to_vec()));
             },
             Extend::extend,
         )?;
         let d = source.frame().dimension();
-        let mut sizes = vec![0; n_blocks.max(1)];
+        let mut sizes = vec![0; n_blocks.clamp(1, NONE as usize)];
         for &label in pieces.iter().flat_map(|(of_rows, _)| of_rows) {
             if let Some(size) = sizes.get_mut(label as usize) {
                 *size += 1;

@@ -84,6 +84,18 @@ pub enum ParamsError {
     /// No block size for sampling with replacement.
     #[error("sampling with replacement needs a block_size")]
     NoBlockSize,
+    /// So many tuples of centers would not fit into memory.
+    #[error(
+        "{n_blocks} blocks with {n_clusters} centers each in {dimension} columns are too many to be held; ask for fewer clusters or blocks, or spend more"
+    )]
+    TooManyTuples {
+        /// Number of blocks.
+        n_blocks: u64,
+        /// Number of centers in each.
+        n_clusters: usize,
+        /// Number of columns.
+        dimension: usize,
+    },
     /// The budget is too small to be divided.
     #[error("the budget is too small to be divided among the steps")]
     BudgetTooSmall,

@@ -82,7 +82,7 @@ impl Default for FriendlyCore {
 }
 
 impl FriendlyCore {
-    /// Matches within `match_ratio`, in (0, 1/5]: larger is more tolerant of tuples that differ, smaller gives less noise.
+    /// Matches within `match_ratio`, in (0, 1/8]: larger is more tolerant of tuples that differ, smaller gives less noise.
     ///
     /// # Errors
     ///

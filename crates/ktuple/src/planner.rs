@@ -12,6 +12,7 @@ use dp_core::Budget;
 
 use crate::aggregator::TupleAggregator;
 use crate::error::ParamsError;
+use crate::friendly::matching::MatchRatio;
 use crate::friendly::{Filter, FriendlyCore};
 use crate::tuples::TupleShape;
 
@@ -78,10 +79,15 @@ pub fn best_blocks(
 ) -> Result<BlockPlan, ParamsError> {
     check(assumption)?;
     let mut best: Option<BlockPlan> = None;
-    for step in 0..16 {
-        // From 1/64 to 1/5.
+    let largest = MatchRatio::LARGEST.get();
+    for step in 0..14 {
+        // From 1/64 to 1/8.
         let match_ratio = libm::exp2(-6.0 + f64::from(step) * 0.24);
-        let ratio = if match_ratio < 0.2 { match_ratio } else { 0.2 };
+        let ratio = if match_ratio < largest {
+            match_ratio
+        } else {
+            largest
+        };
         let core = FriendlyCore::new(ratio, Filter::Proportional)?;
         let Ok(needed) = core.tuples_needed(shape, budget) else {
             continue;

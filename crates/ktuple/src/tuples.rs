@@ -7,6 +7,8 @@ use dp_core::rounding::split;
 use metric_space::{Frame, Lattice};
 use ndarray::ArrayView2;
 
+use crate::error::ParamsError;
+
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +23,30 @@ pub struct TupleShape {
     pub dimension: usize,
     /// The lattice of the coordinates, which lie in [-1, 1].
     pub lattice: Lattice,
+}
+
+/// Most words of four bytes that a run holds for its tuples: four gigabytes.
+const MOST_WORDS: u128 = 1 << 30;
+
+impl TupleShape {
+    /// Refuses more tuples than are held: d coordinates of a word and a bound of two for each point, and a list of the records of each block.
+    ///
+    /// A block shows k centers only if it has k records, so data that could be answered would take more than what is refused.
+    ///
+    /// # Errors
+    ///
+    /// [`ParamsError::TooManyTuples`].
+    pub const fn check_size(&self) -> Result<(), ParamsError> {
+        let words = self.n_clusters as u128 * (self.dimension as u128 + 2) + 8;
+        if self.n_tuples as u128 * words > MOST_WORDS {
+            return Err(ParamsError::TooManyTuples {
+                n_blocks: self.n_tuples as u64,
+                n_clusters: self.n_clusters,
+                dimension: self.dimension,
+            });
+        }
+        Ok(())
+    }
 }
 
 /// t tuples of k points each, on a public lattice in [-1, 1]^d.

@@ -39,11 +39,11 @@ pub(crate) fn sizes() -> Result<(), Box<dyn Error>> {
     say("");
     say("Tuples that FriendlyCore needs, by its match ratio:");
     say("");
-    say("| k | d | 1/32 | 1/24 | 1/16 | 1/12 | 1/10 | 1/8 | 1/6 | 1/5 |");
-    say("|---|---|---|---|---|---|---|---|---|---|");
+    say("| k | d | 1/32 | 1/24 | 1/16 | 1/12 | 1/10 | 1/8 |");
+    say("|---|---|---|---|---|---|---|---|");
     for (k, d) in [(2, 1), (2, 4), (2, 16), (8, 4), (8, 32)] {
         let cell = Cell { k, d, radius: 1.0 };
-        let needed = [32.0, 24.0, 16.0, 12.0, 10.0, 8.0, 6.0, 5.0].map(|divisor: f64| {
+        let needed = [32.0, 24.0, 16.0, 12.0, 10.0, 8.0].map(|divisor: f64| {
             let core = FriendlyCore::new(1.0 / divisor, Filter::Proportional);
             let needed = core.map_err(Into::into).and_then(|core| cell.needed(&core));
             needed.map_or_else(|_: Box<dyn Error>| "none".to_owned(), |t| t.to_string())

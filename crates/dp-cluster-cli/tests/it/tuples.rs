@@ -161,3 +161,40 @@ fn every_aggregator_has_a_plan() {
     // Beyond ε = 1 the published ones are not proved.
     plan("noisy-centers", 100_000, 3).fails(2, &["epsilon"]);
 }
+
+/// More centers than memory should hold: an error of the request, as a plan finds it, before an algorithm sees a row.
+#[test]
+fn more_centers_than_are_held_are_refused_up_front() {
+    let place = groups();
+    let many = FIT.replace("--clusters 3", "--clusters 20000");
+    for run in [
+        place.run(&format!("{many} --epsilon 1 --delta 1e-6")),
+        place.run("plan --algorithm ktuple --clusters 20000 --dimension 2 --bounds=-1,1 --epsilon 1 --delta 1e-6 --n-hint 1000"),
+        place.run(&format!("{FIT} --epsilon 1 --delta 1e-6 --blocks 100000000")),
+    ] {
+        assert_eq!(run.code, 2, "{}", run.stderr);
+        assert!(run.stderr.contains("too many to be held"), "{}", run.stderr);
+    }
+}
+
+/// One cluster needs no tuples: a plan says which options do nothing, and nothing if there are none.
+#[test]
+fn a_plan_for_one_cluster_says_what_is_not_used() {
+    let place = Place::new();
+    let notes = |algorithm: &str, clusters: u8, more: &str| {
+        let plan = place.json(&format!(
+            "plan --algorithm {algorithm} --clusters {clusters} --dimension 2 --bounds=-1,1 --epsilon 1 --delta 1e-6 --n-hint 50000 {more} --json"
+        ));
+        plan["notes"].to_string()
+    };
+    for algorithm in ["ktuple", "gmm"] {
+        assert_eq!(notes(algorithm, 1, ""), "[]");
+        let one = notes(algorithm, 1, "--blocks 2000 --aggregator friendly-core");
+        assert!(one.contains("not used: `aggregator`, `blocks`"), "{one}");
+        let two = notes(algorithm, 2, "--blocks 2000 --aggregator friendly-core");
+        assert!(!two.contains("not used") && two != "[]", "{two}");
+    }
+    let drawn = "--relation replace-one --sampling with-replacement --block-size 9";
+    let one = notes("ktuple", 1, drawn);
+    assert!(one.contains("not used: `sampling`, `block-size`"), "{one}");
+}

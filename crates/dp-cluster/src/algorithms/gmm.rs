@@ -9,7 +9,7 @@ use metric_space::{Frame, FramedSource, RecordSource};
 use rand::RngCore;
 
 use super::failure::{failed, refusal, refused};
-use super::ktuple::{AggregatorChoice, aggregator};
+use super::ktuple::{AggregatorChoice, aggregator, unused};
 use crate::algorithm::{Algorithm, DeltaNeed, Facts, FitError, Outcome};
 use crate::plan::Plan;
 use crate::request::{FitRequest, RequestError};
@@ -239,7 +239,8 @@ impl Algorithm for Gmm {
         let events = checked
             .plan(&frame, request.relation)
             .map_err(refused(NAME))?;
-        let plan = Plan::new(events).parameters(parameters(request, &checked, &frame)?);
+        let mut plan = Plan::new(events).parameters(parameters(request, &checked, &frame)?);
+        plan.notes.extend(unused(request));
         Ok(match advice(request, &checked, &frame) {
             Some(advice) if request.n_clusters > 1 => plan.note(advice),
             _ => plan,

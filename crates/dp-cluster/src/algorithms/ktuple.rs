@@ -86,6 +86,28 @@ pub(super) fn aggregator(
     })
 }
 
+/// Options about tuples that were given for one cluster, which needs none: for the notes of a plan.
+pub(super) fn unused(request: &FitRequest) -> Option<String> {
+    let options = &request.options;
+    let given = [
+        ("aggregator", options.aggregator.is_some()),
+        ("blocks", options.blocks.is_some()),
+        ("sampling", options.sampling.is_some()),
+        ("block-size", options.block_size.is_some()),
+    ];
+    let given: Vec<String> = given
+        .into_iter()
+        .filter(|&(_, given)| given)
+        .map(|(name, _)| format!("`{name}`"))
+        .collect();
+    (request.n_clusters == 1 && !given.is_empty()).then(|| {
+        format!(
+            "one cluster needs no blocks and nothing to agree on them: not used: {}",
+            given.join(", ")
+        )
+    })
+}
+
 fn check(request: &FitRequest) -> Result<PrivateKMeans, RequestError> {
     let options = &request.options;
     let budget = request.required_budget()?;
@@ -200,11 +222,14 @@ impl Algorithm for KTuple {
             .plan(&frame, request.relation)
             .map_err(refused(NAME))?;
         let mut plan = Plan::new(events).parameters(parameters(request, &checked)?);
+        plan.notes.extend(unused(request));
         if request.n_hint.is_some() {
             let prospect = checked
                 .prospect(&frame, request.relation)
                 .map_err(refused(NAME))?;
-            plan = plan.note(prospect.to_string());
+            if request.n_clusters > 1 {
+                plan = plan.note(prospect.to_string());
+            }
             let n_blocks = usize::try_from(prospect.n_blocks).unwrap_or(usize::MAX);
             plan.expected_sq_error =
                 expected_sq_error(request, &plan, prospect.n_records, n_blocks);

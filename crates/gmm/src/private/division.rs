@@ -32,11 +32,7 @@ const MISSED: f64 = 0.15;
 /// More blocks than this are not chosen: matching them takes time that grows with their square.
 const MOST_BLOCKS: u64 = 6000;
 
-/// No more coordinates of tuples than this are held, eight gigabytes of them. A block shows k centers only if it has k records, so fewer blocks do not mean that data
-/// is turned away that could be answered: the records would take more.
-const MOST_COORDINATES: u128 = 1 << 31;
-
-/// Labels of records are looked at as 32 bits where blocks are dealt; with more of them a record could be in a block and in the second stage.
+/// Labels of records are looked at as 32 bits where blocks are dealt; what has a greater one is in no block.
 const MOST_LABELS: u64 = 1 << 32;
 
 /// What the two stages divide.
@@ -106,7 +102,8 @@ impl PrivateGmm {
             });
         }
         let choice = self.choose(frame)?;
-        let n_blocks = self.in_memory(frame, choice.n_blocks)?;
+        let n_blocks = usize::try_from(choice.n_blocks).map_err(|_| ParamsError::Infeasible)?;
+        self.shape(frame, n_blocks).check_size()?;
         let second = match params.split {
             Split::Budget => 0,
             Split::Halves => second_labels(choice.n_blocks, choice.share)?,
@@ -118,20 +115,6 @@ impl PrivateGmm {
             tuples: Some(TupleSpend::direct(choice.tuples)),
             learner_spend: gaussian(choice.learner)?,
         })
-    }
-
-    /// t, if that many tuples may be held.
-    fn in_memory(&self, frame: &Frame, n_blocks: u64) -> Result<usize, ParamsError> {
-        let (k, d) = (self.params.n_clusters, frame.dimension());
-        let coordinates = u128::from(n_blocks) * k as u128 * d as u128;
-        if n_blocks > MOST_LABELS || coordinates > MOST_COORDINATES {
-            return Err(ParamsError::TooManyTuples {
-                n_blocks,
-                n_clusters: k,
-                dimension: d,
-            });
-        }
-        usize::try_from(n_blocks).map_err(|_| ParamsError::Infeasible)
     }
 
     /// Budgets of tuples and learner.

@@ -67,6 +67,24 @@ fn blocks_without_enough_records_give_void_tuples() {
     assert!((0..50).all(|t| tuples.is_void(t)));
 }
 
+/// Labels of more than 32 bits are of no block, least of all of the first. A label that is drawn below 4 would be a false alarm: 1 in 10^7.
+#[test]
+fn records_with_labels_beyond_the_blocks_are_in_none() {
+    let frame = frame();
+    let all = records(500);
+    let mut rng = InsecureSeededRng::new(1);
+    let mut session = Session::new(budget(), NeighboringRelation::AddRemove, &mut rng);
+    let source = FramedSource::new(&all, &frame);
+    for bits in [33, 44] {
+        let labels = session.secret_labels("blocks", 1 << bits);
+        let blocks = Blocks::labeled(&source, 4, labels).expect("reads");
+        assert!(blocks.rows.iter().all(Vec::is_empty), "{bits}");
+    }
+    let labels = session.secret_labels("blocks", 8);
+    let blocks = Blocks::labeled(&source, 4, labels).expect("reads");
+    assert!(blocks.rows.iter().all(|rows| !rows.is_empty()));
+}
+
 #[test]
 fn draws_with_replacement_fill_every_block() {
     let frame = frame();

@@ -2,12 +2,14 @@
 //!
 //! For a tuple X let `D_i(X)` be the distance of `x_i` to the nearest other point of X. X and Y *match* with ratio γ if there
 //! is a bijection π with ‖`x_i` − `y_π(i)`‖ ≤ `γ·min(D_i(X)`, `D_π(i)(Y)`) for all i; a void tuple matches none. The relation is
-//! symmetric and, void tuples aside, reflexive. Let X and Y both match Z, γ ≤ 1/5, points numbered so that the
+//! symmetric and, void tuples aside, reflexive. Let X and Y both match Z, γ ≤ 1/8, points numbered so that the
 //! bijections are identities. Then (`docs/proofs/friendly-core.md`, Lemma 1)
 //!
 //! 1. `D_i(X)` ≤ (1 + `2γ)·D_i(Z`) and the reverse, so ln `D_i` differs by at most κ = 2·ln(1 + 2γ) between X and Y;
 //! 2. ‖`x_i` − `y_i`‖ ≤ 2γ(1 + γ)·min(`D_i(X)`, `D_i(Y)`);
-//! 3. `y_i` is the point of Y nearest to `x_i`: all tuples of a friendly set sort points into the same k clusters.
+//! 3. `y_i` is the point of Y nearest to `x_i`;
+//! 4. if any two of three tuples have a match in common, each time another perhaps, then from X by Y to W is the same as from X to W: all tuples
+//!    of a friendly set sort points into the same k clusters. This is what asks for γ ≤ 1/8; beyond 1/6 it is false.
 //!
 //! Squares of lattice distances are integers, so matching is decided exactly.
 
@@ -19,7 +21,7 @@ use crate::tuples::{Tuples, sq_distance, sq_gaps};
 /// Bits of the fraction that a ratio is stored as.
 const RATIO_BITS: u32 = 20;
 
-/// γ, the largest distance of matched points relative to the distance to other points: a multiple of 2^-20 in (0, 1/5].
+/// γ, the largest distance of matched points relative to the distance to other points: a multiple of 2^-20 in (0, 1/8].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatchRatio(u32);
 
@@ -27,14 +29,17 @@ impl MatchRatio {
     /// 1/16: fewer tuples than a larger ratio, wider separation.
     pub const DEFAULT: Self = Self((1 << RATIO_BITS) / 16);
 
+    /// 1/8: with larger ratios three tuples of a friendly set may sort points into different clusters.
+    pub const LARGEST: Self = Self((1 << RATIO_BITS) / 8);
+
     /// Checks `ratio` and rounds it down to a multiple of 2^-20.
     ///
     /// # Errors
     ///
-    /// [`ParamsError::Range`] unless 2^-20 ≤ `ratio` ≤ 1/5.
+    /// [`ParamsError::Range`] unless 2^-20 ≤ `ratio` ≤ 1/8.
     pub fn new(ratio: f64) -> Result<Self, ParamsError> {
         let scaled = ratio * f64::from(1_u32 << RATIO_BITS);
-        if scaled >= 1.0 && ratio <= 0.2 {
+        if scaled >= 1.0 && ratio <= Self::LARGEST.get() {
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
@@ -45,7 +50,7 @@ impl MatchRatio {
         Err(ParamsError::Range {
             name: "match_ratio",
             low: 0.0,
-            high: 0.2,
+            high: Self::LARGEST.get(),
             got: ratio,
         })
     }
@@ -86,14 +91,20 @@ struct Limits {
 impl Limits {
     fn new(tuples: &Tuples, ratio: MatchRatio) -> Self {
         let shape = tuples.shape();
-        let all = (0..tuples.len()).into_par_iter().map(|t| {
-            let gaps = sq_gaps(tuples.tuple(t), shape.dimension);
-            gaps.into_iter().map(|gap| ratio.limit(gap)).collect()
+        // Void tuples need none: they match nothing.
+        let mut limits = vec![0; tuples.len() * shape.n_clusters];
+        let chunks = limits.par_chunks_exact_mut(shape.n_clusters);
+        chunks.enumerate().for_each(|(t, limits)| {
+            if !tuples.is_void(t) {
+                let gaps = sq_gaps(tuples.tuple(t), shape.dimension);
+                for (limit, gap) in limits.iter_mut().zip(gaps) {
+                    *limit = ratio.limit(gap);
+                }
+            }
         });
-        let all: Vec<Vec<u64>> = all.collect();
         Self {
             n_clusters: shape.n_clusters,
-            limits: all.concat(),
+            limits,
         }
     }
 

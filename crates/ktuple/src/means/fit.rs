@@ -247,8 +247,9 @@ impl PrivateKMeans {
     /// t: what was asked for, or a little more than the aggregator needs, or more still where many records are known to be there.
     fn choose_blocks(&self, frame: &Frame, budget: Budget) -> Result<usize, ParamsError> {
         let params = &self.params;
+        let held = |n_blocks| self.shape(frame, n_blocks).check_size().map(|()| n_blocks);
         if let Some(n_blocks) = params.n_blocks {
-            return Ok(n_blocks);
+            return held(n_blocks);
         }
         let needed = params
             .aggregator
@@ -258,7 +259,7 @@ impl PrivateKMeans {
             .n_hint
             .map_or(0, |n| n / (40 * params.n_clusters as u64));
         let n_blocks = most.clamp(comfortable, comfortable.saturating_mul(3));
-        usize::try_from(n_blocks).map_err(|_| ParamsError::Infeasible)
+        held(usize::try_from(n_blocks).map_err(|_| ParamsError::Infeasible)?)
     }
 }
 

@@ -124,15 +124,15 @@ fn tuples_that_cannot_be_held_are_refused() {
         .expect("valid");
     assert!(matches!(
         gmm.division(&frame(4)),
-        Err(ParamsError::TooManyTuples {
+        Err(ParamsError::Tuples(ktuple::ParamsError::TooManyTuples {
             n_clusters: 70_000,
             dimension: 4,
             ..
-        })
+        }))
     ));
 }
 
-/// With more than 2^32 labels those of the second half would not be told from those of a block.
+/// Labels beyond 2^32 are of no block: the first half would be smaller than was asked for.
 #[test]
 fn halves_have_no_more_labels_than_blocks_are_dealt_by() {
     let divided = |share| {

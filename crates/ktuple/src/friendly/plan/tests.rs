@@ -20,7 +20,7 @@ fn shape(n_clusters: usize, dimension: usize) -> TupleShape {
 
 fn goals() -> [Goal; 4] {
     let ratio = |ratio| Goal::Tuples(MatchRatio::new(ratio).expect("valid"));
-    [ratio(1.0 / 16.0), ratio(0.01), ratio(0.2), Goal::Points]
+    [ratio(1.0 / 16.0), ratio(0.01), ratio(0.125), Goal::Points]
 }
 
 /// The search ends at a number that will do, one less will not, and a third more will.
