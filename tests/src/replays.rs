@@ -59,16 +59,12 @@ pub fn subject(subject: &Subject, pairs: usize, seed: u64) -> Result<(usize, usi
     Ok((sum.pairs, sum.calls))
 }
 
-/// Replays `pairs` neighbors per algorithm, shared out among its subjects; with `quick` fewer of those that cost more.
+/// Replays `pairs` neighbors per algorithm, shared out among its subjects.
 ///
 /// # Errors
 ///
 /// As [`subject`].
-pub fn algorithms(
-    subjects: &[Subject],
-    pairs: usize,
-    quick: bool,
-) -> Result<Vec<Compared>, String> {
+pub fn algorithms(subjects: &[Subject], pairs: usize) -> Result<Vec<Compared>, String> {
     let mut all: Vec<Compared> = Vec::new();
     for subject in subjects {
         if all
@@ -87,11 +83,6 @@ pub fn algorithms(
             .iter()
             .filter(|other| other.algorithm == subject.algorithm);
         let share = pairs.div_ceil(same.count());
-        let share = if quick {
-            share.div_ceil((subject.cost / 20).max(1))
-        } else {
-            share
-        };
         let (pairs, calls) = self::subject(subject, share, 1)?;
         compared.subjects += 1;
         compared.pairs += pairs;

@@ -13,8 +13,6 @@ use workspace_tests::{
 struct Effort {
     /// Pairs of neighbors per algorithm.
     pairs: usize,
-    /// Whether algorithms that take long get fewer.
-    quick: bool,
     /// Draws of each law.
     draws: usize,
     /// Runs of each black-box attack on a mechanism, on each of two data sets.
@@ -28,7 +26,6 @@ struct Effort {
 
 const QUICK: Effort = Effort {
     pairs: 10_000,
-    quick: true,
     draws: 200_000,
     runs: 100_000,
     algorithm_runs: 50_000,
@@ -37,7 +34,6 @@ const QUICK: Effort = Effort {
 
 const USUAL: Effort = Effort {
     pairs: 10_000,
-    quick: false,
     draws: 1_000_000,
     runs: 1_000_000,
     algorithm_runs: 100_000,
@@ -46,7 +42,6 @@ const USUAL: Effort = Effort {
 
 const LONG: Effort = Effort {
     pairs: 20_000,
-    quick: false,
     draws: 10_000_000,
     runs: 10_000_000,
     algorithm_runs: 5_000_000,
@@ -178,7 +173,7 @@ fn audit(effort: &Effort, only: &str) -> Vec<String> {
     let mut problems = Vec::new();
 
     let mut parts = Parts::begin("replays on neighbors");
-    match replays::algorithms(&subjects, effort.pairs, effort.quick) {
+    match replays::algorithms(&subjects, effort.pairs) {
         Ok(all) => {
             for compared in all {
                 say(&format!(

@@ -90,15 +90,6 @@ fn settings(name: &str) -> Option<Vec<Setting>> {
     })
 }
 
-fn cost(name: &str) -> usize {
-    match name {
-        "pgkm" => 20,
-        // A hundred blocks and more.
-        "ktuple" | "gmm" => 10,
-        _ => 1,
-    }
-}
-
 /// All private algorithms of the facade, each under both relations.
 pub(super) fn subjects() -> Result<Vec<Subject>, String> {
     let mut subjects = Vec::new();
@@ -170,9 +161,7 @@ pub(super) fn subject(
         setting.columns,
         run,
     );
-    let subject = subject
-        .cost(cost(name))
-        .theorem(super::tuples::probabilities);
+    let subject = subject.theorem(super::tuples::probabilities);
     let refusal = "where the answer is ⊥ the rest is not paid for";
     Ok(match name {
         "ktuple" if setting.clusters > 1 => subject.least_share(0.749, refusal),

@@ -139,7 +139,7 @@ fn whole(relation: NeighboringRelation, split: Split) -> Subject {
     let settings = format!("{name}, {n_blocks} blocks");
     Subject::new("gmm on groups", settings, promise, 2, run)
         .most_rows(6)
-        .cost(30)
+        .cost(100)
         .least_share(
             least_share,
             "where the answer is ⊥ the learner is not paid for, unless halves were",

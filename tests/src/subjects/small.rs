@@ -28,6 +28,11 @@ fn of_facade(name: &str, relation: NeighboringRelation) -> Option<Setting> {
     }
 }
 
+/// Whether an instance draws the same noise with δ as without: in one column these take Laplace noise.
+pub(super) fn ignores_delta(name: &str) -> bool {
+    matches!(name, "auto" | "vote-refine" | "hybrid-refine")
+}
+
 /// The subject that stands for `usual` in front of the black box.
 pub(super) fn of(usual: &Subject) -> Result<Option<Subject>, String> {
     let promise = usual.promise;
@@ -38,8 +43,7 @@ pub(super) fn of(usual: &Subject) -> Result<Option<Subject>, String> {
         name => {
             let delta = promise.budget.delta.get();
             let of = |setting| facade::subject(name, &setting, delta, promise.relation);
-            let small = of_facade(name, promise.relation).map(of).transpose()?;
-            small.map(|subject| subject.cost(1))
+            of_facade(name, promise.relation).map(of).transpose()?
         }
     })
 }

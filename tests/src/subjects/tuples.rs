@@ -166,7 +166,7 @@ fn means(relation: NeighboringRelation) -> Subject {
     let settings = format!("PrivatekMeans, {n_blocks} blocks");
     Subject::new("ktuple on groups", settings, promise, 2, run)
         .most_rows(6)
-        .cost(400)
+        .cost(30)
         .least_share(
             0.749,
             "where the answer is ⊥ the refinement is not paid for",
