@@ -36,10 +36,26 @@ pub(super) fn subjects() -> Vec<Subject> {
     subjects
 }
 
-/// One center among two sites: for the black box.
+/// Two sites in opposite corners: for the black box.
+fn two_sites() -> Array2<f64> {
+    array![[-0.9, -0.9], [0.9, 0.9]]
+}
+
+/// One center among two sites.
 pub(super) fn small(promise: Promise) -> Subject {
-    let sites = array![[-0.9, -0.9], [0.9, 0.9]];
-    of_sites(&Euclidean, "euclidean", Rate::Printed, 1, sites, promise)
+    of_sites(
+        &Euclidean,
+        "euclidean",
+        Rate::Printed,
+        1,
+        two_sites(),
+        promise,
+    )
+}
+
+/// One center among two candidates of a line.
+pub(super) fn small_candidates(promise: Promise) -> Subject {
+    through(Source::Lattice, (1, 1, 2), promise)
 }
 
 /// Without sites: candidates from each source, few columns and many, then the coverage.
@@ -52,16 +68,20 @@ fn through_candidates() -> Vec<Subject> {
                 continue;
             }
             for promise in promises(budget(2.0, 1e-3)) {
-                subjects.push(through(source, columns, promise));
+                subjects.push(through(source, (columns, 2, 16), promise));
             }
         }
     }
     subjects
 }
 
-fn through(source: Source, columns: usize, promise: Promise) -> Subject {
-    let params = MaxCoverParams::new(2, promise.budget, Power::MEANS);
-    let through = ThroughCandidates::new(source, 16, params).expect("valid parameters");
+fn through(
+    source: Source,
+    (columns, clusters, candidates): (usize, usize, usize),
+    promise: Promise,
+) -> Subject {
+    let params = MaxCoverParams::new(clusters, promise.budget, Power::MEANS);
+    let through = ThroughCandidates::new(source, candidates, params).expect("valid parameters");
     let bounds = BoxDomain::new(vec![-1.0; columns], vec![1.0; columns]).expect("bounds in order");
     let domain = Domain::from(bounds);
     Subject::new(

@@ -39,6 +39,7 @@ pub(super) fn of(usual: &Subject) -> Result<Option<Subject>, String> {
     Ok(match usual.algorithm {
         "dplloyd variants" => Some(lloyd::small(promise)),
         "maxcover" => Some(cover::small(promise)),
+        "maxcover candidates" => Some(cover::small_candidates(promise)),
         "gmm learners" => Some(mixtures::small(promise)),
         name => {
             let delta = promise.budget.delta.get();
