@@ -30,7 +30,7 @@ fn of_facade(name: &str, relation: NeighboringRelation) -> Option<Setting> {
 
 /// Whether an instance draws the same noise with δ as without: in one column these take Laplace noise.
 pub(super) fn ignores_delta(name: &str) -> bool {
-    matches!(name, "auto" | "vote-refine" | "hybrid-refine")
+    matches!(name, "vote-refine" | "hybrid-refine")
 }
 
 /// The subject that stands for `usual` in front of the black box.

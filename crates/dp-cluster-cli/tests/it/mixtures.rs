@@ -36,6 +36,21 @@ fn square(covariance: &Value, i: usize, j: usize) -> f64 {
     covariance[i][j].as_f64().expect("a number")
 }
 
+/// Rows without groups, and the bounds of [`groups`].
+pub(crate) fn scattered(rows: u32) -> Place {
+    let place = Place::new();
+    let mut table = String::from("age,income\n");
+    for i in 0..rows {
+        writeln!(table, "{},{}", i % 101, (i * 7919) % 100_000).expect("a string takes all");
+    }
+    place.write("data.csv", table);
+    place.write(
+        "bounds.toml",
+        "[bounds]\nage = [0, 100]\nincome = [0, 100000]\n",
+    );
+    place
+}
+
 #[test]
 fn a_mixture_is_fitted_predicted_and_evaluated_in_original_units() {
     let place = groups();
@@ -168,16 +183,7 @@ fn more_clusters_than_memory_holds_tuples_of_are_refused() {
 
 #[test]
 fn records_without_groups_end_in_a_written_refusal() {
-    let place = Place::new();
-    let mut table = String::from("age,income\n");
-    for i in 0..5000_u32 {
-        writeln!(table, "{},{}", i % 101, (i * 7919) % 100_000).expect("a string takes all");
-    }
-    place.write("data.csv", table);
-    place.write(
-        "bounds.toml",
-        "[bounds]\nage = [0, 100]\nincome = [0, 100000]\n",
-    );
+    let place = scattered(5000);
     let run = place.run(&format!("{FIT} --delta 1e-6 --out model.json"));
     assert_eq!(run.code, 3, "{}", run.stderr);
     let model: Value = serde_json::from_str(&place.read("model.json")).expect("JSON");

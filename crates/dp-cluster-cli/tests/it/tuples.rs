@@ -1,31 +1,14 @@
 //! `ktuple`: centers, ⊥ with its advice, every flag of its own.
 
-use std::fmt::Write as _;
-
 use serde_json::{Value, json};
 
 use crate::Place;
-use crate::mixtures::groups;
+use crate::mixtures::{groups, scattered};
 
 const FIT: &str = "fit data.csv --columns age,income --clusters 3 --algorithm ktuple --bounds-file bounds.toml --insecure-seed 1";
 
 fn number(value: &Value) -> f64 {
     value.as_f64().expect("a number")
-}
-
-/// Rows without groups, and the bounds of [`groups`].
-fn scattered(rows: u32) -> Place {
-    let place = Place::new();
-    let mut table = String::from("age,income\n");
-    for i in 0..rows {
-        writeln!(table, "{},{}", i % 101, (i * 7919) % 100_000).expect("a string takes all");
-    }
-    place.write("data.csv", table);
-    place.write(
-        "bounds.toml",
-        "[bounds]\nage = [0, 100]\nincome = [0, 100000]\n",
-    );
-    place
 }
 
 #[test]
