@@ -75,7 +75,7 @@ fn audit(runs: u64, pairs: usize, delta: f64) -> BlackBox {
 }
 
 /// Number of pairs in [`mechanisms`].
-const MECHANISMS: usize = 7;
+pub const MECHANISMS: usize = 7;
 
 /// Attacks every mechanism; `pairs` more are tested elsewhere at the same joint level.
 #[must_use]

@@ -94,7 +94,7 @@ pub(crate) fn ledger(ledger: &Ledger) -> String {
     let rows = ledger.events().iter().map(|event| {
         vec![
             event.count.to_string(),
-            event.mechanism.clone(),
+            event.mechanism.to_string(),
             purpose(event),
             sensitivity(event),
             event.relation.to_string(),

@@ -204,7 +204,7 @@ impl Accountant {
     /// [`SpendError`] if it does not fit; the ledger is then as it was.
     pub fn spend(&mut self, event: Event) -> Result<(), SpendError> {
         let totals = self.totals_with([&event])?;
-        tracing::debug!(mechanism = event.mechanism, loss = %event.loss, "spend");
+        tracing::debug!(mechanism = %event.mechanism, loss = %event.loss, "spend");
         self.totals = totals;
         self.ledger.push(event);
         Ok(())

@@ -1,5 +1,6 @@
 //! What ran, as data: [`Event`]s in order, from which anyone can add up the guarantee again.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -31,9 +32,9 @@ pub enum Composition {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// Name of the mechanism, for example `discrete-laplace`.
-    pub mechanism: String,
+    pub mechanism: Cow<'static, str>,
     /// Public parameters (scale, purpose, …). Never a value that depends on the data.
-    pub parameters: BTreeMap<String, Value>,
+    pub parameters: BTreeMap<Cow<'static, str>, Value>,
     /// The sensitivity that the loss was computed for.
     pub sensitivity: Sensitivity,
     /// The relation that sensitivity and loss are stated for.
@@ -50,13 +51,13 @@ impl Event {
     /// An event that ran once, with no parameters yet.
     #[must_use]
     pub fn new(
-        mechanism: &str,
+        mechanism: impl Into<Cow<'static, str>>,
         sensitivity: impl Into<Sensitivity>,
         relation: NeighboringRelation,
         loss: Loss,
     ) -> Self {
         Self {
-            mechanism: mechanism.to_owned(),
+            mechanism: mechanism.into(),
             parameters: BTreeMap::new(),
             sensitivity: sensitivity.into(),
             relation,
@@ -71,8 +72,8 @@ impl Event {
 
     /// Adds a public parameter.
     #[must_use]
-    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.parameters.insert(name.to_owned(), value.into());
+    pub fn with(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Value>) -> Self {
+        self.parameters.insert(name.into(), value.into());
         self
     }
 

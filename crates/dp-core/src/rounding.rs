@@ -1,15 +1,17 @@
 //! Arithmetic that errs on the side of more loss.
 //!
 //! Two tools. Sums of spends are *exact*: every finite `f64` is a dyadic rational, so [`ExactSum`] adds
-//! rationals and compares without rounding. Formulas with logarithms and exponentials are *directed*:
+//! them and compares without rounding. Formulas with logarithms and exponentials are *directed*:
 //! each is evaluated once and moved outward by a bound on its error ([`up`], [`down`], [`Sum`]), so that
 //! what is reported is never below the true loss.
 
 use std::cmp::Ordering;
 
-use dashu_ratio::RBig;
+use dyadic::Dyadic;
 
-/// An exact sum of `f64` spends, kept as a rational.
+mod dyadic;
+
+/// An exact sum of `f64` spends.
 ///
 /// A NaN or infinite term makes the sum *unbounded*: it exceeds every bound from then on, so a spend that
 /// cannot be counted is a spend that is refused.
@@ -20,11 +22,10 @@ use dashu_ratio::RBig;
 /// sum.add_times(10, 0.1);
 /// assert!(!sum.is_at_most(1.0)); // ten of the number written 0.1 are a little more than one
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct ExactSum {
-    /// `None` once a term was not finite.
-    total: Option<RBig>,
-    /// Distinguishes the empty sum (zero) from the unbounded one.
+    total: Dyadic,
+    /// Whether a term was not finite.
     unbounded: bool,
 }
 
@@ -42,27 +43,10 @@ impl ExactSum {
 
     /// Adds the same spend `times` times.
     pub fn add_times(&mut self, times: u64, spend: f64) {
-        match RBig::try_from(spend) {
-            Ok(exact) => self.add_rational(&(exact * RBig::from(times))),
-            Err(_) => self.unbounded = true,
+        match Dyadic::of(spend) {
+            Some(exact) => self.total = self.total.plus(&exact.times(times)),
+            None => self.unbounded = true,
         }
-    }
-
-    /// Adds a spend that is a rational, not a float.
-    pub fn add_rational(&mut self, spend: &RBig) {
-        self.total = Some(match self.total.take() {
-            Some(total) => total + spend,
-            None => spend.clone(),
-        });
-    }
-
-    /// The sum, or `None` if it is unbounded.
-    #[must_use]
-    pub fn to_rational(&self) -> Option<RBig> {
-        if self.unbounded {
-            return None;
-        }
-        Some(self.total.clone().unwrap_or(RBig::ZERO))
     }
 
     /// Compares the sum with `bound`, exactly; `None` if `bound` is NaN.
@@ -71,10 +55,15 @@ impl ExactSum {
         if bound.is_nan() {
             return None;
         }
-        let Some(total) = self.to_rational() else {
+        if self.unbounded {
             return Some(Ordering::Greater);
-        };
-        Some(compare_exactly(&total, bound))
+        }
+        Some(match Dyadic::of(bound) {
+            Some(bound) => self.total.compare(&bound),
+            // Only an infinity is left.
+            None if bound > 0.0 => Ordering::Less,
+            None => Ordering::Greater,
+        })
     }
 
     /// Whether the sum is at most `bound`, exactly. False if either is NaN or the sum is unbounded.
@@ -94,66 +83,29 @@ impl ExactSum {
     /// The smallest `f64` that is at least the sum.
     #[must_use]
     pub fn to_f64_up(&self) -> f64 {
-        self.to_rational()
-            .map_or(f64::INFINITY, |total| rational_up(&total))
+        if self.unbounded {
+            return f64::INFINITY;
+        }
+        self.total.up()
     }
 
     /// The largest `f64` that is at most the sum (`f64::MAX` for an unbounded one).
     #[must_use]
     pub fn to_f64_down(&self) -> f64 {
-        self.to_rational()
-            .map_or(f64::MAX, |total| rational_down(&total))
+        if self.unbounded {
+            return f64::MAX;
+        }
+        self.total.down()
     }
 
     /// What `bound` leaves above the sum, rounded down; zero if nothing is left.
     #[must_use]
     pub fn remaining(&self, bound: f64) -> f64 {
-        match (self.to_rational(), RBig::try_from(bound)) {
-            (Some(total), Ok(bound)) if bound > total => rational_down(&(bound - total)),
-            (Some(_), Err(_)) if bound == f64::INFINITY => f64::INFINITY,
-            _ => 0.0,
+        if self.compare(bound) != Some(Ordering::Less) {
+            return 0.0;
         }
+        Dyadic::of(bound).map_or(f64::INFINITY, |bound| bound.minus(&self.total).down())
     }
-}
-
-/// Orders a rational and a float that is not NaN.
-fn compare_exactly(exact: &RBig, float: f64) -> Ordering {
-    RBig::try_from(float).map_or_else(
-        // Only an infinity is left.
-        |_| {
-            if float > 0.0 {
-                Ordering::Less
-            } else {
-                Ordering::Greater
-            }
-        },
-        |float| exact.cmp(&float),
-    )
-}
-
-/// The smallest `f64` that is at least `exact`.
-#[must_use]
-pub fn rational_up(exact: &RBig) -> f64 {
-    let mut float = exact.to_f64().value();
-    loop {
-        match compare_exactly(exact, float) {
-            Ordering::Equal => return float,
-            Ordering::Greater => float = float.next_up(),
-            Ordering::Less => break,
-        }
-    }
-    while float > f64::NEG_INFINITY
-        && compare_exactly(exact, float.next_down()) != Ordering::Greater
-    {
-        float = float.next_down();
-    }
-    float
-}
-
-/// The largest `f64` that is at most `exact`.
-#[must_use]
-pub fn rational_down(exact: &RBig) -> f64 {
-    -rational_up(&-exact.clone())
 }
 
 /// Splits `total` by `shares`: part `i` is `total · shares[i] / Σ shares`, rounded down.
@@ -168,24 +120,22 @@ pub fn rational_down(exact: &RBig) -> f64 {
 /// ```
 #[must_use]
 pub fn split(total: f64, shares: &[f64]) -> Vec<f64> {
-    let weights: Vec<RBig> = shares
+    let positive = |x: f64| Dyadic::of(x).filter(Dyadic::is_positive);
+    let weights: Vec<Option<Dyadic>> = shares.iter().copied().map(positive).collect();
+    let sum = weights
         .iter()
-        .map(|&share| {
-            RBig::try_from(share)
-                .ok()
-                .filter(|weight| *weight > RBig::ZERO)
-                .unwrap_or(RBig::ZERO)
-        })
-        .collect();
-    let sum = weights.iter().fold(RBig::ZERO, |sum, weight| sum + weight);
-    let total = match RBig::try_from(total) {
-        Ok(total) if total > RBig::ZERO && sum > RBig::ZERO => total,
-        _ => return vec![0.0; shares.len()],
+        .flatten()
+        .fold(Dyadic::default(), |sum, weight| sum.plus(weight));
+    let Some(total) = positive(total) else {
+        return vec![0.0; shares.len()];
     };
-    let unit = total / sum;
     weights
         .iter()
-        .map(|weight| rational_down(&(weight * &unit)))
+        .map(|weight| {
+            weight
+                .as_ref()
+                .map_or(0.0, |weight| total.by(weight).over_down(&sum))
+        })
         .collect()
 }
 

@@ -231,6 +231,34 @@ impl<'rng> Session<'rng> {
         self.select_as(&event, mechanism, scores, base_weights)
     }
 
+    /// Chooses a point of a public grid by a private score that is constant on steps of the grid; returns its index.
+    ///
+    /// `steps` are the lengths of the steps, in grid points, and the scores on them. The law is that of the exponential mechanism on
+    /// all points, whatever rule the mechanism names, and takes time for the steps alone.
+    ///
+    /// # Privacy
+    ///
+    /// See [`SelectionMechanism`], with the grid's points as the candidates.
+    ///
+    /// # Errors
+    ///
+    /// As [`select`](Self::select).
+    pub fn choose_on_grid(
+        &mut self,
+        mechanism: &SelectionMechanism,
+        purpose: &str,
+        steps: &Confidential<Vec<(u64, i64)>>,
+    ) -> Result<u64, SelectionError> {
+        if steps.peek().iter().all(|&(length, _)| length == 0) {
+            return Err(SelectionError::NoCandidate);
+        }
+        let event = mechanism.event(self.relation(), purpose);
+        let width = event.sensitivity;
+        let charge = self.charge(event)?;
+        self.choose_on_grid_charged(&charge, mechanism, purpose, width, steps)
+            .ok_or(SelectionError::NoCandidate)
+    }
+
     fn select_as(
         &mut self,
         event: &Event,

@@ -128,7 +128,7 @@ fn least_tuples(budget: Budget, failure_probability: f64) -> Result<u64, ParamsE
 
 /// The one event of either algorithm.
 fn event(
-    mechanism: &str,
+    mechanism: &'static str,
     shape: TupleShape,
     relation: NeighboringRelation,
     spend: TupleSpend,

@@ -51,7 +51,8 @@ impl TupleShape {
 
 /// t tuples of k points each, on a public lattice in [-1, 1]^d.
 ///
-/// The order of the points inside a tuple means nothing: they are kept in lexicographic order. A tuple whose points are not all different is *void*: it partitions
+/// The order of the points inside a tuple means nothing: they are kept in the lexicographic order of their places on a coarse grid, which tuples of the
+/// same clusters nearly always share, so that comparisons of two tuples try like points first. A tuple whose points are not all different is *void*: it partitions
 /// nothing and matches nothing (with k = 1 no tuple is void but one that was pushed as such). Whatever cannot be put on the lattice (a
 /// coordinate that is not finite or lies outside [-1, 1]) makes the whole tuple void, a fixed public value.
 ///
@@ -95,7 +96,7 @@ impl Tuples {
                 .extend(point.iter().map(|&x| self.lattice.quantize(x)));
         }
         let tuple = &mut self.units[start..];
-        sort_points(tuple, self.dimension);
+        sort_points(tuple, self.dimension, self.lattice);
         // Equal points are neighbors now.
         let distinct = (1..self.n_clusters).all(|i| {
             let at = i * self.dimension;
@@ -215,11 +216,28 @@ impl Tuples {
     }
 }
 
-/// Sorts the points of one tuple lexicographically, in place: they are few.
-fn sort_points(tuple: &mut [i32], dimension: usize) {
+/// Bits of the grid by which points are ordered: 32 places on either side of the middle.
+const ORDER_BITS: u32 = 5;
+
+/// Sorts the points of one tuple, in place, for they are few: by their nearest points on a coarse grid, then by all their digits.
+///
+/// By all digits alone, centers that have a coordinate in common but for noise would be in another order in each tuple.
+fn sort_points(tuple: &mut [i32], dimension: usize, lattice: Lattice) {
+    let surplus = lattice.bits().saturating_sub(ORDER_BITS);
+    let half = (1 << surplus) >> 1;
+    let coarse = |x: &i32| (x + half) >> surplus;
+    let is_behind = |a: &[i32], b: &[i32]| {
+        let places = a.iter().map(coarse).cmp(b.iter().map(coarse));
+        places.then_with(|| a.cmp(b)).is_gt()
+    };
     for end in 1..tuple.len() / dimension {
         let mut at = end * dimension;
-        while at > 0 && tuple[at - dimension..at] > tuple[at..at + dimension] {
+        while at > 0
+            && is_behind(
+                &tuple[at - dimension..at],
+                &tuple[at..at + dimension],
+            )
+        {
             let (before, after) = tuple.split_at_mut(at);
             before[at - dimension..].swap_with_slice(&mut after[..dimension]);
             at -= dimension;

@@ -210,8 +210,13 @@ impl Lloyd {
         rng: &mut R,
     ) -> Result<Solution, ShapeError> {
         let (points, tree) = prepare(points, weights)?;
+        // One center goes to the mean from everywhere.
+        let n_runs = match self.params.n_clusters {
+            1 => 1,
+            _ => self.params.n_restarts,
+        };
         // A generator per run, so that runs may go in any order.
-        let generators: Vec<ChaCha8Rng> = (0..self.params.n_restarts)
+        let generators: Vec<ChaCha8Rng> = (0..n_runs)
             .map(|_| ChaCha8Rng::from_rng(&mut &mut *rng))
             .collect();
         let runs: Vec<Solution> = generators

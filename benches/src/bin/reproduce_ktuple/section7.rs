@@ -14,6 +14,7 @@ use ktuple::paper::{NoisyComposition, PrivateKAverages, PrivateKNoisyCenters};
 use ktuple::{Aggregate, TupleAggregator, TupleShape, TupleSpend, Tuples};
 use metric_space::{Init, Lattice, Lloyd, LloydParams};
 use ndarray::{Array2, ArrayView1};
+use ndarray_rand::rand_distr::StandardNormal;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -156,22 +157,15 @@ impl Members {
     }
 }
 
-/// Fills with standard normal numbers.
-fn fill(out: &mut [f64], rng: &mut ChaCha8Rng) {
-    for pair in out.chunks_mut(2) {
-        let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
-        let (sin, cos) = (std::f64::consts::TAU * rng.random::<f64>()).sin_cos();
-        pair[0] = radius * cos;
-        if let Some(second) = pair.get_mut(1) {
-            *second = radius * sin;
-        }
-    }
-}
-
-/// A tuple from its law, scaled.
-fn draw(cell: Cell, means: &Array2<f64>, members: &Members, rng: &mut ChaCha8Rng) -> Array2<f64> {
-    let mut centers = Array2::zeros((cell.k, cell.d));
-    let (bound, d) = (cell.bound(), cell.d);
+/// A tuple from its law, scaled, written to `centers`.
+fn draw(
+    cell: Cell,
+    means: &Array2<f64>,
+    members: &Members,
+    centers: &mut Array2<f64>,
+    rng: &mut ChaCha8Rng,
+) {
+    let to_unit = 1.0 / cell.bound();
     for (i, mut center) in centers.outer_iter_mut().enumerate() {
         let of_it = members.draw(rng);
         // Without samples of this Gaussian, k-means puts the center among those of another.
@@ -180,14 +174,11 @@ fn draw(cell: Cell, means: &Array2<f64>, members: &Members, rng: &mut ChaCha8Rng
         } else {
             (rng.random_range(0..cell.k), 1.0)
         };
-        if let Some(row) = center.as_slice_mut() {
-            fill(row, rng);
-        }
-        for j in 0..d {
-            center[j] = (means[[at, j]] + spread * center[j]) / bound;
+        for (x, mean) in center.iter_mut().zip(means.row(at)) {
+            let normal: f64 = rng.sample(StandardNormal);
+            *x = (mean + spread * normal) * to_unit;
         }
     }
-    centers
 }
 
 /// The centers that k-means++ finds in s samples, scaled.
@@ -232,11 +223,12 @@ fn tuples(cell: Cell, trial: Trial, seed: u64) -> Result<Tuples, Box<dyn Error>>
         let key = seed ^ (piece as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut rng = ChaCha8Rng::seed_from_u64(key);
         let mut tuples = Tuples::new(cell.k, cell.d, lattice);
+        let mut centers = Array2::zeros((cell.k, cell.d));
         for _ in piece * size..((piece + 1) * size).min(trial.t) {
-            let centers = match trial.source {
-                Source::Law => draw(cell, &means, &members, &mut rng),
-                Source::Blocks => solve(cell, trial.s, &means, &solver, &mut rng),
-            };
+            match trial.source {
+                Source::Law => draw(cell, &means, &members, &mut centers, &mut rng),
+                Source::Blocks => centers = solve(cell, trial.s, &means, &solver, &mut rng),
+            }
             tuples.push(centers.view());
         }
         tuples

@@ -1,11 +1,37 @@
 use std::cmp::Ordering;
 
+use dashu_ratio::RBig;
 use proptest::prelude::*;
 
 use super::*;
 
 fn exact(x: f64) -> RBig {
     RBig::try_from(x).expect("finite")
+}
+
+/// Orders a rational and a float that is not NaN.
+fn compare_exactly(exact: &RBig, float: f64) -> Ordering {
+    RBig::try_from(float).map_or_else(
+        // Only an infinity is left.
+        |_| if float > 0.0 { Ordering::Less } else { Ordering::Greater },
+        |float| exact.cmp(&float),
+    )
+}
+
+/// The smallest float that is at least `exact`, by steps from the nearest.
+fn rational_up(exact: &RBig) -> f64 {
+    let mut float = exact.to_f64().value();
+    while compare_exactly(exact, float) == Ordering::Greater {
+        float = float.next_up();
+    }
+    while float > f64::NEG_INFINITY && compare_exactly(exact, float.next_down()) != Ordering::Greater {
+        float = float.next_down();
+    }
+    float
+}
+
+fn rational_down(exact: &RBig) -> f64 {
+    -rational_up(&-exact.clone())
 }
 
 #[test]
@@ -28,7 +54,6 @@ fn a_term_that_is_not_finite_exceeds_every_bound() {
         assert!(!sum.is_at_most(f64::MAX));
         assert!(!sum.is_at_most(f64::INFINITY));
         assert!(sum.to_f64_up().is_infinite());
-        assert!(sum.to_rational().is_none());
         assert!(sum.remaining(1e300).abs() < f64::MIN_POSITIVE);
     }
 }
@@ -84,24 +109,53 @@ proptest! {
     }
 
     #[test]
-    fn rounding_a_rational_brackets_it(numerator in any::<i64>(), denominator in 1..=u64::MAX) {
-        let rational = RBig::from_parts(numerator.into(), denominator.into());
-        let (low, high) = (rational_down(&rational), rational_up(&rational));
-        prop_assert!(exact(low) <= rational && rational <= exact(high));
-        prop_assert!(low.next_up() >= high);
-    }
-
-    #[test]
     fn counting_a_spend_equals_adding_it_again_and_again(times in 0_u64..50, spent in spend()) {
         let (mut counted, mut added) = (ExactSum::new(), ExactSum::new());
         counted.add_times(times, spent);
         for _ in 0..times {
             added.add(spent);
         }
-        prop_assert_eq!(counted.to_rational(), added.to_rational());
+        prop_assert_eq!(counted.to_f64_up().to_bits(), added.to_f64_up().to_bits());
+        prop_assert_eq!(counted.to_f64_down().to_bits(), added.to_f64_down().to_bits());
         prop_assert!(counted.is_at_most(counted.to_f64_up()));
         prop_assert!(counted.would_fit(1, spent, added.to_f64_up() + 2.0 * spent));
         prop_assert!(!counted.would_fit(1, spent, added.to_f64_down()));
+    }
+
+    /// Sums, comparisons and roundings against rationals, for floats of every kind.
+    #[test]
+    fn an_exact_sum_is_the_sum_of_rationals(
+        terms in prop::collection::vec((any::<f64>(), 0_u64..9), 0..6),
+        bound in any::<f64>(),
+    ) {
+        let (mut sum, mut rational) = (ExactSum::new(), RBig::ZERO);
+        for (term, times) in terms {
+            sum.add_times(times, term);
+            rational += exact(term) * RBig::from(times);
+        }
+        prop_assert_eq!(sum.compare(bound), Some(rational.cmp(&exact(bound))));
+        for near in [sum.to_f64_up(), sum.to_f64_down()] {
+            prop_assert_eq!(sum.compare(near), Some(compare_exactly(&rational, near)));
+        }
+        prop_assert_eq!(sum.to_f64_up(), rational_up(&rational));
+        prop_assert_eq!(sum.to_f64_down(), at_most(rational_down(&rational), f64::MAX));
+        let rest = exact(bound) - rational;
+        let rest = if rest > RBig::ZERO { rational_down(&rest) } else { 0.0 };
+        prop_assert_eq!(sum.remaining(bound), at_most(rest, f64::MAX));
+    }
+
+    #[test]
+    fn a_split_is_that_of_rationals(
+        total in any::<f64>(),
+        shares in prop::collection::vec(any::<f64>(), 0..6),
+    ) {
+        let positive = |x: f64| if x > 0.0 { exact(x) } else { RBig::ZERO };
+        let sum = shares.iter().fold(RBig::ZERO, |sum, &share| sum + positive(share));
+        for (part, &share) in split(total, &shares).into_iter().zip(&shares) {
+            let truth = if share > 0.0 { positive(total) * positive(share) / &sum } else { RBig::ZERO };
+            prop_assert!(part >= 0.0);
+            prop_assert_eq!(part, rational_down(&truth));
+        }
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl DisjointParts {
         for (number, plan) in (1_u32..).zip(plans) {
             Accountant::new(budget, relation).admit(plan)?;
             let spends: Vec<Value> = plan.iter().map(|spend| spend.to_string().into()).collect();
-            event = event.with(&format!("part_{number}"), Value::List(spends));
+            event = event.with(format!("part_{number}"), Value::List(spends));
         }
         Ok(event)
     }

@@ -92,6 +92,11 @@ impl PrivateGmm {
 
     pub(super) fn division(&self, frame: &Frame) -> Result<Division, ParamsError> {
         let params = &self.params;
+        if let Some((shape, division)) = self.known
+            && self.shape(frame, division.n_blocks) == shape
+        {
+            return Ok(division);
+        }
         if params.n_clusters == 1 {
             return Ok(Division {
                 n_blocks: 1,

@@ -4,7 +4,7 @@ use dp_core::mechanism::GaussianSpend;
 use dp_core::session::DisjointParts;
 use dp_core::{Event, NeighboringRelation, Session};
 use ktuple::blocks::Blocks;
-use ktuple::{Aggregate, Refusal, TupleAggregator, TupleSpend};
+use ktuple::{Aggregate, Refusal, TupleAggregator, TupleShape, TupleSpend};
 use metric_space::{Frame, LatticeSource};
 use ndarray::{Array1, Array2, Array3, Axis};
 use rand::RngCore;
@@ -20,6 +20,8 @@ use crate::mixture::{CovarianceKind, GaussianMixture};
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrivateGmm {
     pub(super) params: PrivateGmmParams,
+    /// The division for frames of one shape, once it was [resolved](Self::resolved).
+    pub(super) known: Option<(TupleShape, Division)>,
 }
 
 /// What a fit answered.
@@ -67,6 +69,7 @@ impl PrivateGmm {
             self.params.n_blocks = Some(division.n_blocks);
             self.params.tuple_share = Some(division.tuple_share);
         }
+        self.known = Some((self.shape(frame, division.n_blocks), division));
         Ok(self)
     }
 

@@ -197,6 +197,9 @@ impl PrivateGmmParams {
         }
         // The solver of blocks knows what k it can take.
         self.labeler.solver(self.n_clusters)?;
-        Ok(PrivateGmm { params: self })
+        Ok(PrivateGmm {
+            params: self,
+            known: None,
+        })
     }
 }

@@ -31,3 +31,20 @@ fn the_nearest_point_is_the_first_of_equals() {
     assert_eq!(nearest(&[2, -2, 1], &[0]), 2);
     assert_eq!(nearest(&[2, -2], &[0]), 0);
 }
+
+/// Four centers with a coordinate in common, each moved a little: all tuples list them alike, whatever order they come in.
+#[test]
+fn tuples_of_the_same_clusters_list_their_points_alike() {
+    let centers = [[0.0, 0.25], [0.0, -0.25], [0.25, 0.0], [-0.25, 0.0]];
+    let mut tuples = Tuples::new(4, 2, Lattice::default());
+    for shift in [0.0, 1e-4, -2e-4, 3e-4] {
+        for first in 0..4 {
+            let row = |i: usize| centers[(first + i) % 4];
+            let sign = if first % 2 == 0 { 1.0 } else { -1.0 };
+            let moved = |i: usize, j: usize| row(i)[j] + sign * shift * (i + 1) as f64;
+            tuples.push(ndarray::Array2::from_shape_fn((4, 2), |(i, j)| moved(i, j)).view());
+        }
+    }
+    let near = |t: usize, i: usize| sq_distance(tuples.point(0, i), tuples.point(t, i)) < 1 << 34;
+    assert!((0..16).all(|t| (0..4).all(|i| near(t, i))));
+}

@@ -197,7 +197,12 @@ impl SynopsisSolver {
     /// Never: there is a start, and the shapes of its centers fit.
     pub fn cluster(&self, synopsis: &GridSynopsis, public: &mut dyn RngCore) -> Clustering {
         let (cells, weights) = synopsis.weighted_cells();
-        let generators: Vec<ChaCha8Rng> = (0..self.params.n_starts)
+        // One center goes to the mean from everywhere, and has nowhere better to be swapped to.
+        let (n_starts, n_swaps) = match self.params.n_clusters {
+            1 => (1, 0),
+            _ => (self.params.n_starts, self.params.n_swaps),
+        };
+        let generators: Vec<ChaCha8Rng> = (0..n_starts)
             .map(|_| ChaCha8Rng::from_rng(&mut &mut *public))
             .collect();
         let (centers, counts) = if cells.nrows() == 0 {
@@ -220,7 +225,7 @@ impl SynopsisSolver {
                 .collect();
             let best = runs.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
             let best = best.expect("there is a start, and shapes fit by construction");
-            let best = self.improve(cells.view(), &weights, &visible, best, public);
+            let best = self.improve(cells.view(), &weights, &visible, best, n_swaps, public);
             let mut counts = vec![0.0; self.params.n_clusters];
             for (&label, weight) in best.labels.iter().zip(&weights) {
                 counts[label as usize] += weight;
@@ -256,11 +261,12 @@ impl SynopsisSolver {
         weights: &[f64],
         visible: &[f64],
         best: Solution,
+        n_swaps: usize,
         public: &mut dyn RngCore,
     ) -> Solution {
         let mut best = best;
         let mut improved = false;
-        for _ in 0..self.params.n_swaps {
+        for _ in 0..n_swaps {
             let Some(centers) = swap::swapped(cells, visible, best.centers.view(), public) else {
                 break;
             };

@@ -89,29 +89,32 @@ fn add_block(
     width: f64,
 ) {
     let d = block.dimension;
+    let (mut least, mut sq) = ([0.0; TILE], [0.0; TILE]);
     for from in (0..block.len()).step_by(TILE) {
         let n = TILE.min(block.len() - from);
         // Column after column, so that the inner loops run over records.
-        let mut columns = vec![0.0; d * TILE];
+        let mut columns = vec![0.0; d * n];
         for i in 0..n {
             for j in 0..d {
-                columns[j * TILE + i] = f64::from(block.units(from + i, j));
+                columns[j * n + i] = f64::from(block.units(from + i, j));
             }
         }
         for (cost, candidate) in costs.iter_mut().zip(candidates) {
-            let mut least = [f64::INFINITY; TILE];
+            let least = &mut least[..n];
+            least.fill(f64::INFINITY);
             for center in candidate.chunks_exact(d) {
-                let mut sq = [0.0; TILE];
-                for (column, c) in columns.chunks_exact(TILE).zip(center) {
+                let sq = &mut sq[..n];
+                sq.fill(0.0);
+                for (column, c) in columns.chunks_exact(n).zip(center) {
                     for (sq, x) in sq.iter_mut().zip(column) {
                         *sq += (x - c) * (x - c);
                     }
                 }
-                for (least, sq) in least.iter_mut().zip(&sq) {
+                for (least, sq) in least.iter_mut().zip(sq) {
                     *least = if *sq < *least { *sq } else { *least };
                 }
             }
-            for &sq in &least[..n] {
+            for &sq in &*least {
                 let steps = (sq * scale).floor();
                 let steps = if steps < width { steps } else { width };
                 #[expect(clippy::cast_possible_truncation, reason = "an integer in 0..=2^24")]

@@ -22,15 +22,14 @@ pub(super) fn mechanism(epsilon: Epsilon) -> Result<SelectionMechanism, ParamsEr
     ))
 }
 
-/// The candidates in lattice units.
-fn candidates(one: i64) -> impl Iterator<Item = i64> {
-    let last = LAST_CANDIDATE;
-    (0..=last).map(move |i| 2 * one * i / last - one)
+/// A candidate in lattice units.
+const fn candidate(i: i64, one: i64) -> i64 {
+    2 * one * i / LAST_CANDIDATE - one
 }
 
 /// A private quantile of one coordinate of the blocks' centers, in lattice units.
 ///
-/// The score of a candidate x is −|#{values < x} − round(quantile·ℓ)|, an integer.
+/// The score of a candidate x is −|#{values < x} − round(quantile·ℓ)|, an integer, and the same between two values.
 pub(super) fn quantile(
     session: &mut Session<'_>,
     mechanism: &SelectionMechanism,
@@ -38,23 +37,63 @@ pub(super) fn quantile(
     quantile: f64,
     one: i64,
 ) -> Result<i64, FitError> {
+    let chosen = session.choose_on_grid(
+        mechanism,
+        "end of a range",
+        &Confidential::new(steps(sorted, quantile, one)),
+    )?;
+    let chosen = i64::try_from(chosen).unwrap_or(LAST_CANDIDATE);
+    Ok(candidate(chosen, one))
+}
+
+/// How many candidates have a score, and the score, in the order of the candidates.
+fn steps(sorted: &[i64], quantile: f64, one: i64) -> Vec<(u64, i64)> {
     #[expect(
         clippy::cast_possible_truncation,
         reason = "at most the number of blocks"
     )]
     let target = (quantile * sorted.len() as f64).round() as i64;
-    let scores: Vec<i64> = candidates(one)
-        .map(|x| {
-            let rank = sorted.partition_point(|&value| value < x);
-            let rank = i64::try_from(rank).unwrap_or(i64::MAX);
-            -(rank - target).abs()
-        })
-        .collect();
-    let chosen = session.select(
-        mechanism,
-        "end of a range",
-        &Confidential::new(scores),
-        None,
-    )?;
-    Ok(candidates(one).nth(chosen).unwrap_or(one))
+    let ends = sorted.iter().copied().chain([i64::MAX]);
+    let mut next = 0;
+    let steps = (0..).zip(ends).map(|(rank, end): (i64, i64)| {
+        // Those above the value before and up to this one have so many values below them.
+        let mut length = 0;
+        while next <= LAST_CANDIDATE && candidate(next, one) <= end {
+            next += 1;
+            length += 1;
+        }
+        (length, -(rank - target).abs())
+    });
+    steps.filter(|&(length, _)| length > 0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ranks by definition, candidate by candidate.
+    #[test]
+    fn steps_are_the_scores_of_the_candidates() {
+        let one = 1 << 12;
+        for sorted in [
+            vec![],
+            vec![-one],
+            vec![one],
+            vec![-one, -7, -7, -1, 0, 0, 5, 8, 9, 4000, one],
+            (-300_i64..300).map(|x| x * x * x.signum()).collect(),
+        ] {
+            for quantile in [0.0, 0.25, 0.5, 0.75, 1.0] {
+                let target = (quantile * sorted.len() as f64).round() as i64;
+                let by_definition = (0..=LAST_CANDIDATE).map(|i| {
+                    let below = sorted.iter().filter(|&&value| value < candidate(i, one));
+                    -(below.count() as i64 - target).abs()
+                });
+                let steps = steps(&sorted, quantile, one);
+                let expanded = steps
+                    .iter()
+                    .flat_map(|&(length, score)| (0..length).map(move |_| score));
+                assert!(expanded.eq(by_definition));
+            }
+        }
+    }
 }

@@ -78,7 +78,7 @@ fn every_variant_spends_what_it_plans_and_no_more_than_the_budget() {
                 .expect("valid")
                 .plan(&frame(2), relation);
             // One event each, whatever the radii turn out to be: the ledger joins those that are alike.
-            let each = |events: &[dp_core::Event]| -> Vec<(String, dp_core::Loss)> {
+            let each = |events: &[dp_core::Event]| -> Vec<(std::borrow::Cow<'static, str>, dp_core::Loss)> {
                 let repeated = events.iter().flat_map(|event| {
                     std::iter::repeat_n(event, usize::try_from(event.count).expect("few"))
                 });
