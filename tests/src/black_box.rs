@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use dp_audit::black_box::{BlackBox, Counts, Finding};
 use dp_core::mechanism::{SelectionRule, ThresholdMechanism};
 use dp_core::rng::InsecureSeededRng;
-use dp_core::tape::Output;
+use dp_core::tape::{Output, Statistic};
 use dp_core::{Confidential, Delta, NeighboringRelation, Session, conversion};
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -263,17 +263,18 @@ const NOTHING: i32 = i32::MIN;
 
 /// Attacks an algorithm end to end: the adversary sees the first numbers that come through the door.
 ///
-/// Add-remove: two records in a corner, or one. Replace-one: two in a corner, or one of them in the opposite one. Jobs have generators
-/// of their own, so that the result does not depend on the number of threads.
+/// Add-remove: two records in a corner (or as many as the subject says), or one fewer. Replace-one: one of them is in the opposite corner.
+/// Jobs have generators of their own, so that the result does not depend on the number of threads.
 #[must_use]
 pub fn algorithm(subject: &Subject, runs: u64, pairs: usize) -> Verdict {
     let runs = (runs / subject.cost as u64).max(1000);
     let promise = subject.promise;
     let corner = |n: usize| Array2::from_elem((n, subject.columns), 0.9);
-    let (first, mut second) = (corner(2), corner(2));
+    let crowd = subject.crowd;
+    let (first, mut second) = (corner(crowd), corner(crowd));
     match promise.relation {
-        NeighboringRelation::AddRemove => second = corner(1),
-        NeighboringRelation::ReplaceOne => second.row_mut(1).fill(-0.9),
+        NeighboringRelation::AddRemove => second = corner(crowd - 1),
+        NeighboringRelation::ReplaceOne => second.row_mut(crowd - 1).fill(-0.9),
     }
     let run = |records: &Array2<f64>, rng: &mut InsecureSeededRng| -> Seen {
         let mut session = Session::new(promise.budget, promise.relation, rng).recorded();
@@ -338,9 +339,15 @@ fn seen(session: Session<'_>) -> Seen {
         };
         #[expect(clippy::cast_possible_truncation, reason = "clamped")]
         let coarse = move |x: i128| (2.0 * x as f64 / spread).round().clamp(-1e9, 1e9) as i32;
-        let numbers: Vec<i32> = match &call.output {
+        let numbers: Vec<i32> = match (&call.statistic, &call.output) {
+            // A point of a grid: in which eighth it lies. Finer outcomes would be seen once each.
+            (Statistic::Steps(steps), Output::Integers(values)) => {
+                let length: u64 = steps.iter().map(|&(length, _)| length).sum();
+                let eighth = |x: i128| i32::try_from(8 * x / i128::from(length.max(1)));
+                values.iter().filter_map(|&x| eighth(x).ok()).collect()
+            }
             // The records of the neighbors lie in opposite corners, at the two ends of a grid.
-            Output::Integers(values) => {
+            (_, Output::Integers(values)) => {
                 let last = values.last().filter(|_| values.len() > 1);
                 values
                     .first()
@@ -349,13 +356,13 @@ fn seen(session: Session<'_>) -> Seen {
                     .map(|&x| coarse(x))
                     .collect()
             }
-            Output::Keyed(values) if values.is_empty() => vec![NOTHING],
-            Output::Keyed(values) => values.values().take(SEEN).map(|&x| coarse(x)).collect(),
-            Output::Choice(choice) => {
+            (_, Output::Keyed(values)) if values.is_empty() => vec![NOTHING],
+            (_, Output::Keyed(values)) => values.values().take(SEEN).map(|&x| coarse(x)).collect(),
+            (_, Output::Choice(choice)) => {
                 vec![choice.map_or(NOTHING, |i| i32::try_from(i).unwrap_or(i32::MAX))]
             }
             // Coins stay private: they are not seen.
-            Output::Coins(_) => Vec::new(),
+            (_, Output::Coins(_)) => Vec::new(),
         };
         numbers
     });

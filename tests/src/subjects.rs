@@ -69,6 +69,8 @@ pub struct Subject {
     pub least_share: (f64, &'static str),
     /// How much longer than a usual run it takes: it gets that many fewer runs of the black box.
     pub cost: usize,
+    /// Records in the corner that the black box looks at, one of which changes.
+    pub crowd: usize,
     run: Box<Run>,
     theorem: Option<Box<Theorem>>,
 }
@@ -89,6 +91,7 @@ impl Subject {
             most_rows: 12,
             least_share: (0.999, ""),
             cost: 1,
+            crowd: 2,
             run: Box::new(run),
             theorem: None,
         }
@@ -106,6 +109,11 @@ impl Subject {
 
     fn cost(mut self, cost: usize) -> Self {
         self.cost = cost;
+        self
+    }
+
+    fn crowd(mut self, crowd: usize) -> Self {
+        self.crowd = crowd;
         self
     }
 

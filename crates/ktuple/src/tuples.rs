@@ -232,12 +232,7 @@ fn sort_points(tuple: &mut [i32], dimension: usize, lattice: Lattice) {
     };
     for end in 1..tuple.len() / dimension {
         let mut at = end * dimension;
-        while at > 0
-            && is_behind(
-                &tuple[at - dimension..at],
-                &tuple[at..at + dimension],
-            )
-        {
+        while at > 0 && is_behind(&tuple[at - dimension..at], &tuple[at..at + dimension]) {
             let (before, after) = tuple.split_at_mut(at);
             before[at - dimension..].swap_with_slice(&mut after[..dimension]);
             at -= dimension;

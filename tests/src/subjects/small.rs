@@ -22,7 +22,7 @@ fn of_facade(name: &str, relation: NeighboringRelation) -> Option<Setting> {
             Some(setting(1, 1, 1.0, Some(size)))
         }
         "grid-sparse" => Some(setting(1, 1, 5.0, Some(10))),
-        "gkm" | "gkm-3k" => Some(setting(1, 1, 1.0, Some(3))),
+        "gkm" | "gkm-3k" => Some(setting(1, 1, 1.0, Some(1))),
         "vote-refine" | "ktuple" | "gmm" => Some(setting(1, 1, 1.0, Some(2))),
         _ => None,
     }
@@ -44,7 +44,14 @@ pub(super) fn of(usual: &Subject) -> Result<Option<Subject>, String> {
         name => {
             let delta = promise.budget.delta.get();
             let of = |setting| facade::subject(name, &setting, delta, promise.relation);
-            of_facade(name, promise.relation).map(of).transpose()?
+            let subject = of_facade(name, promise.relation).map(of).transpose()?;
+            subject.map(|subject| match name {
+                // Above the threshold that hides cells of few records.
+                "grid-sparse" => subject.crowd(9),
+                // One block, one record: its center is all that there is.
+                "gkm" | "gkm-3k" => subject.crowd(1),
+                _ => subject,
+            })
         }
     })
 }

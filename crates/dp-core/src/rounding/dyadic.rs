@@ -151,7 +151,7 @@ impl Dyadic {
 
     fn toward_zero(magnitude: &IBig, exponent: i64) -> f64 {
         let (kept, exponent, _) = Self::cut(magnitude, exponent);
-        scaled(kept, exponent).min(f64::MAX)
+        super::at_most(scaled(kept, exponent), f64::MAX)
     }
 }
 

@@ -127,6 +127,40 @@ fn secret_labels_follow_their_records_through_a_replay() {
 }
 
 #[test]
+fn a_point_of_a_grid_costs_what_a_candidate_costs() {
+    let one = ScoreWidth::new(1).expect("valid");
+    let epsilon = Epsilon::new(0.1).expect("valid");
+    let mechanism = SelectionMechanism::calibrate(SelectionRule::Exponential, one, epsilon);
+    let mut rng = InsecureSeededRng::new(7);
+    let mut session = Session::new(budget(), ADD, &mut rng);
+    for nothing in [vec![], vec![(0, 5)]] {
+        assert_eq!(
+            session.choose_on_grid(&mechanism, "pick", &Confidential::new(nothing)),
+            Err(SelectionError::NoCandidate)
+        );
+    }
+    assert!(session.ledger().events().is_empty(), "nothing was drawn");
+    // The point between the two steps leads by 10,000 at η = 0.1: another choice has probability below e^-900.
+    let steps = Confidential::new(vec![(1 << 40, 0), (1, 10_000), (1 << 40, -3)]);
+    assert_eq!(
+        session.choose_on_grid(&mechanism, "pick", &steps),
+        Ok(1 << 40)
+    );
+    let scores = Confidential::new(vec![0, 10_000, -3]);
+    assert_eq!(session.select(&mechanism, "pick", &scores, None), Ok(1));
+    // One entry that ran twice: the spends are alike.
+    assert_eq!(session.ledger().events().len(), 1);
+    assert_eq!(session.ledger().events()[0].count, 2);
+    // Beyond the budget nothing is drawn.
+    let whole = Epsilon::new(2.0).expect("valid");
+    let whole = SelectionMechanism::calibrate(SelectionRule::Exponential, one, whole);
+    assert!(matches!(
+        session.choose_on_grid(&whole, "pick", &steps),
+        Err(SelectionError::Spend(_))
+    ));
+}
+
+#[test]
 fn selection_needs_a_candidate() {
     let mut rng = InsecureSeededRng::new(7);
     let mut session = Session::new(budget(), ADD, &mut rng);

@@ -75,6 +75,7 @@ mod tests {
     #[test]
     fn steps_are_the_scores_of_the_candidates() {
         let one = 1 << 12;
+        let whole = |count: usize| i64::try_from(count).expect("few");
         for sorted in [
             vec![],
             vec![-one],
@@ -82,11 +83,13 @@ mod tests {
             vec![-one, -7, -7, -1, 0, 0, 5, 8, 9, 4000, one],
             (-300_i64..300).map(|x| x * x * x.signum()).collect(),
         ] {
-            for quantile in [0.0, 0.25, 0.5, 0.75, 1.0] {
-                let target = (quantile * sorted.len() as f64).round() as i64;
+            for quarters in 0..=4 {
+                let quantile = quarters as f64 / 4.0;
+                // Halves are rounded up.
+                let target = (2 * whole(sorted.len()) * quarters + 4) / 8;
                 let by_definition = (0..=LAST_CANDIDATE).map(|i| {
                     let below = sorted.iter().filter(|&&value| value < candidate(i, one));
-                    -(below.count() as i64 - target).abs()
+                    -(whole(below.count()) - target).abs()
                 });
                 let steps = steps(&sorted, quantile, one);
                 let expanded = steps
