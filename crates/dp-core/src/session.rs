@@ -233,8 +233,8 @@ impl<'rng> Session<'rng> {
 
     /// Chooses a point of a public grid by a private score that is constant on steps of the grid; returns its index.
     ///
-    /// `steps` are the lengths of the steps, in grid points, and the scores on them. The law is that of the exponential mechanism on
-    /// all points, whatever rule the mechanism names, and takes time for the steps alone.
+    /// `steps` are the lengths of the steps, in grid points, and the scores on them; the lengths add up to the public number of points. The law is
+    /// that of the exponential mechanism on all points, whatever rule the mechanism names, and takes time for the steps alone.
     ///
     /// # Privacy
     ///

@@ -395,16 +395,20 @@ fn keyed_covers(
 }
 
 /// Two step functions on one grid, compared on each piece where both are constant.
-fn steps_cover(sensitivity: Sensitivity, recorded: &[(u64, i64)], replayed: &[(u64, i64)]) -> bool {
+fn steps_cover<'a>(
+    sensitivity: Sensitivity,
+    recorded: &'a [(u64, i64)],
+    replayed: &'a [(u64, i64)],
+) -> bool {
     let (mut first, mut second) = (Vec::new(), Vec::new());
-    let (mut left, mut right) = (recorded.iter().copied(), replayed.iter().copied());
+    // A step without points has no value anywhere.
+    let points = |steps: &'a [(u64, i64)]| steps.iter().copied().filter(|&(length, _)| length > 0);
+    let (mut left, mut right) = (points(recorded), points(replayed));
     let (mut a, mut b) = (left.next(), right.next());
     while let (Some((length_a, value_a)), Some((length_b, value_b))) = (a, b) {
         let common = length_a.min(length_b);
-        if common > 0 {
-            first.push(i128::from(value_a));
-            second.push(i128::from(value_b));
-        }
+        first.push(i128::from(value_a));
+        second.push(i128::from(value_b));
         let rest = |length: u64, value: i64| (length > common).then_some((length - common, value));
         a = rest(length_a, value_a).or_else(|| left.next());
         b = rest(length_b, value_b).or_else(|| right.next());

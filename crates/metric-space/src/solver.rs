@@ -210,7 +210,7 @@ impl Lloyd {
         rng: &mut R,
     ) -> Result<Solution, ShapeError> {
         let (points, tree) = prepare(points, weights)?;
-        // One center goes to the mean from everywhere.
+        // One center goes to the mean from everywhere; where the weights have none, no start is better.
         let n_runs = match self.params.n_clusters {
             1 => 1,
             _ => self.params.n_restarts,

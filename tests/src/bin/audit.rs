@@ -136,6 +136,9 @@ fn rates(only: &str) -> Vec<String> {
     };
     let pairs = attacked.len();
     attacked.retain(|subject| subject.name().starts_with(only));
+    if attacked.is_empty() {
+        return vec![format!("no algorithm's name begins with `{only}`")];
+    }
     let (runs, algorithm_runs) = (LONG.runs / SAMPLED, LONG.algorithm_runs / SAMPLED);
     let mut spent = (0.0, 0.0);
     let mut timed = |work: &dyn Fn() -> Vec<black_box::Verdict>| {
@@ -193,6 +196,9 @@ fn audit(effort: &Effort, only: &str) -> Vec<String> {
         Err(problem) => return vec![problem],
     };
     subjects.retain(|subject| subject.name().starts_with(only));
+    if subjects.is_empty() {
+        return vec![format!("no algorithm's name begins with `{only}`")];
+    }
     let mut problems = Vec::new();
 
     let mut parts = Parts::begin("replays on neighbors");

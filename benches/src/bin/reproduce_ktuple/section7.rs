@@ -2,7 +2,7 @@
 //! output center is its own Gaussian's.
 //!
 //! Tuples by k-means++ in blocks where that is affordable, else from their own law: the center of a cluster is the mean of the samples
-//! that a block has of it, binomially many, hence Gaussian given their number. `tables --both-ways` runs one cell both ways.
+//! that a block has of it, binomially many, hence Gaussian given their number. `both-ways` runs one cell both ways.
 
 use std::error::Error;
 

@@ -148,7 +148,7 @@ fn settings(
                 }
             };
             let all: Vec<Trial> = (-12..=12).map(trial).collect();
-            // The search begins where all cells ended: 625,000·k·d.
+            // The search begins where nearly all cells end: at 625,000·k·d.
             (all, 13)
         }
     })

@@ -160,6 +160,39 @@ fn a_point_of_a_grid_costs_what_a_candidate_costs() {
     ));
 }
 
+/// Where steps end is private; what is compared are the scores of the points, and their number.
+#[test]
+fn replayed_steps_are_compared_point_by_point() {
+    let one = ScoreWidth::new(1).expect("valid");
+    let epsilon = Epsilon::new(0.1).expect("valid");
+    let mechanism = SelectionMechanism::calibrate(SelectionRule::Exponential, one, epsilon);
+    let mut rng = InsecureSeededRng::new(7);
+    let mut session = Session::new(budget(), ADD, &mut rng).recorded();
+    let steps = Confidential::new(vec![(0, 9), (3, 0), (2, 1), (0, -7)]);
+    session
+        .choose_on_grid(&mechanism, "pick", &steps)
+        .expect("fits");
+    let tape = session.into_tape().expect("it was recorded");
+    for (steps, differences) in [
+        (vec![(3, 0), (2, 1)], 0),
+        (vec![(2, 0), (0, 5), (3, 1)], 0),
+        (vec![(3, 0), (2, 2), (0, 4)], 0),
+        // Beyond the width of 1, another number of points, none at all.
+        (vec![(3, 0), (2, 3)], 1),
+        (vec![(3, -1), (2, 2)], 1),
+        (vec![(3, 0), (1, 1)], 1),
+        (vec![(3, 0), (2, 1), (1, 1)], 1),
+    ] {
+        let mut rng = InsecureSeededRng::new(8);
+        let mut session = Session::new(budget(), ADD, &mut rng).replayed(&tape, Edit::Removed(0));
+        let replayed =
+            session.choose_on_grid(&mechanism, "pick", &Confidential::new(steps.clone()));
+        assert!(replayed.is_ok());
+        let report = session.into_report().expect("it was replayed");
+        assert_eq!(report.differences.len(), differences, "{steps:?}");
+    }
+}
+
 #[test]
 fn selection_needs_a_candidate() {
     let mut rng = InsecureSeededRng::new(7);

@@ -225,13 +225,12 @@ impl Clusters {
         let shape = tuples.shape();
         let k = shape.n_clusters;
         let label = u32::try_from(cluster).unwrap_or(u32::MAX);
-        // One pass over all labels, not one for each axis.
-        let all = self.labels.iter().enumerate();
-        let own: Vec<&[i32]> = all
-            .filter(|&(_, &of)| of == label)
-            .map(|(at, _)| tuples.point(at / k, at % k))
-            .collect();
-        let column = |axis: usize| own.iter().map(|point| point[axis]).collect();
+        let column = |axis: usize| {
+            let all = self.labels.iter().enumerate();
+            let own = all.filter(|&(_, &of)| of == label);
+            own.map(|(at, _)| tuples.point(at / k, at % k)[axis])
+                .collect()
+        };
         Columns::new((0..shape.dimension).into_par_iter().map(column).collect())
     }
 }

@@ -197,7 +197,7 @@ impl SynopsisSolver {
     /// Never: there is a start, and the shapes of its centers fit.
     pub fn cluster(&self, synopsis: &GridSynopsis, public: &mut dyn RngCore) -> Clustering {
         let (cells, weights) = synopsis.weighted_cells();
-        // One center goes to the mean from everywhere, and has nowhere better to be swapped to.
+        // One center goes to the mean from everywhere, and has nowhere better to be swapped to; where noise leaves no mean, neither helps.
         let (n_starts, n_swaps) = match self.params.n_clusters {
             1 => (1, 0),
             _ => (self.params.n_starts, self.params.n_swaps),

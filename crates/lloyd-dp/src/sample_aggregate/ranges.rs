@@ -47,6 +47,8 @@ pub(super) fn quantile(
 }
 
 /// How many candidates have a score, and the score, in the order of the candidates.
+///
+/// ℓ + 1 entries, some of no length where values are equal or near: the time of the choice follows from the number of blocks.
 fn steps(sorted: &[i64], quantile: f64, one: i64) -> Vec<(u64, i64)> {
     #[expect(
         clippy::cast_possible_truncation,
@@ -55,16 +57,15 @@ fn steps(sorted: &[i64], quantile: f64, one: i64) -> Vec<(u64, i64)> {
     let target = (quantile * sorted.len() as f64).round() as i64;
     let ends = sorted.iter().copied().chain([i64::MAX]);
     let mut next = 0;
-    let steps = (0..).zip(ends).map(|(rank, end): (i64, i64)| {
+    let step = |(rank, end): (i64, i64)| {
         // Those above the value before and up to this one have so many values below them.
-        let mut length = 0;
+        let from = next;
         while next <= LAST_CANDIDATE && candidate(next, one) <= end {
             next += 1;
-            length += 1;
         }
-        (length, -(rank - target).abs())
-    });
-    steps.filter(|&(length, _)| length > 0).collect()
+        ((next - from).unsigned_abs(), -(rank - target).abs())
+    };
+    (0..).zip(ends).map(step).collect()
 }
 
 #[cfg(test)]
@@ -92,6 +93,7 @@ mod tests {
                     -(whole(below.count()) - target).abs()
                 });
                 let steps = steps(&sorted, quantile, one);
+                assert_eq!(steps.len(), sorted.len() + 1);
                 let expanded = steps
                     .iter()
                     .flat_map(|&(length, score)| (0..length).map(move |_| score));
