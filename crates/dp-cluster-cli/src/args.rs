@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::input::Policy;
+
 mod options;
 pub(crate) use options::{AlgorithmFlags, StartsArg};
 
@@ -95,7 +97,8 @@ pub(crate) struct RequestArgs {
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub(crate) delta: Option<f64>,
 
-    /// Bounds of each chosen column, in its own units, from public knowledge (write `--bounds=LO,HI`)
+    /// Bounds of each chosen column, in its own units, from public knowledge (write `--bounds=LO,HI`); values outside
+    /// are clipped to them
     #[arg(
         long,
         value_name = "LO,HI",
@@ -108,9 +111,9 @@ pub(crate) struct RequestArgs {
     #[arg(long, value_name = "F.toml")]
     pub(crate) bounds_file: Option<PathBuf>,
 
-    /// Columns by name, in this order (default: all)
-    #[arg(long, value_name = "a,b,…", value_delimiter = ',')]
-    pub(crate) columns: Option<Vec<String>>,
+    /// Columns by name, in this order (default: all); a name with a comma stands in double quotes
+    #[arg(long, value_name = "a,b,…")]
+    columns: Vec<Names>,
 
     /// See `dp-cluster algorithms`
     #[arg(long, value_name = "NAME", default_value = "auto")]
@@ -132,6 +135,37 @@ pub(crate) struct RequestArgs {
     pub(crate) options: AlgorithmFlags,
 }
 
+impl RequestArgs {
+    /// The columns that were named.
+    pub(crate) fn columns(&self) -> Option<Vec<String>> {
+        let named: Vec<String> = self
+            .columns
+            .iter()
+            .flat_map(|names| names.0.iter().cloned())
+            .collect();
+        (!named.is_empty()).then_some(named)
+    }
+}
+
+/// Names of columns, written as a header is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Names(Vec<String>);
+
+impl std::str::FromStr for Names {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .trim(csv::Trim::All)
+            .from_reader(text.as_bytes());
+        match reader.records().next() {
+            Some(Ok(names)) => Ok(Self(names.iter().map(str::to_owned).collect())),
+            _ => Err("expected names of columns".to_owned()),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Relation {
     AddRemove,
@@ -142,6 +176,15 @@ pub(crate) enum Relation {
 pub(crate) enum Invalid {
     Error,
     Replace,
+}
+
+impl From<Invalid> for Policy {
+    fn from(invalid: Invalid) -> Self {
+        match invalid {
+            Invalid::Error => Self::Refuse,
+            Invalid::Replace => Self::Replace,
+        }
+    }
 }
 
 /// Cluster a released grid synopsis again, for any number of clusters: costs no budget.
@@ -176,6 +219,10 @@ pub(crate) struct ReclusterArgs {
 }
 
 /// Measure a model on data: not private, for the data holder alone.
+///
+/// mean_cost is the mean of the squared distance to the nearest center with each column scaled from its bounds to [-1, 1];
+/// mean_cost_original is the same in the columns' own units, with the same labels. Records are taken as they are, not clipped.
+/// For sites it is the mean distance to the power p in the model's metric.
 #[derive(Debug, Args)]
 pub(crate) struct EvaluateArgs {
     /// A model that `fit` wrote
@@ -187,6 +234,10 @@ pub(crate) struct EvaluateArgs {
     /// Column with known classes: adds the adjusted Rand index and the F-measure
     #[arg(long, value_name = "C")]
     pub(crate) label_column: Option<String>,
+
+    /// As in `fit`: what becomes of a cell that is no finite number, or of a row with too few or too many cells
+    #[arg(long, value_enum, default_value_t = Invalid::Error)]
+    pub(crate) invalid: Invalid,
 
     /// The true mixture, a model with weights and covariances: adds the total variation distance
     #[arg(long, value_name = "MODEL")]
@@ -206,6 +257,10 @@ pub(crate) struct PredictArgs {
     /// CSV with a header, `.csv.gz`, or `-` for stdin
     pub(crate) data: PathBuf,
 
+    /// As in `fit`: what becomes of a cell that is no finite number, or of a row with too few or too many cells
+    #[arg(long, value_enum, default_value_t = Invalid::Error)]
+    pub(crate) invalid: Invalid,
+
     /// Write the labels here instead of to stdout
     #[arg(long, value_name = "F")]
     pub(crate) out: Option<PathBuf>,
@@ -214,7 +269,7 @@ pub(crate) struct PredictArgs {
 /// Show what models are, what they promise and how their budgets were spent.
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
-    /// Models that `fit` wrote; of several on the same data the total is shown too
+    /// Models and synopses that `fit` wrote; of several on the same data the total is shown too
     #[arg(required = true)]
     pub(crate) models: Vec<PathBuf>,
 }

@@ -37,7 +37,17 @@ impl Failure {
 
     /// A file could not be read or written.
     pub(crate) fn file(path: &std::path::Path, error: &io::Error) -> Self {
-        Self::data(format!("{}: {error}", path.display()))
+        use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
+        let own = matches!(
+            error.kind(),
+            InvalidData | InvalidInput | Other | UnexpectedEof
+        );
+        if own || error.get_ref().is_none() {
+            Self::data(format!("{}: {error}", path.display()))
+        } else {
+            // The system's error, about a temporary file whose name means nothing to anyone.
+            Self::data(format!("{}: {}", path.display(), error.kind()))
+        }
     }
 
     /// Stdout could not be written.
@@ -61,6 +71,15 @@ impl Failure {
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
+    }
+
+    /// Itself, unless nobody is left to read.
+    pub(crate) fn unless_closed(self) -> Result<(), Self> {
+        if self.is_closed_pipe() {
+            Ok(())
+        } else {
+            Err(self)
+        }
     }
 
     pub(crate) fn is_closed_pipe(&self) -> bool {

@@ -4,6 +4,7 @@
 
 mod cut;
 mod number;
+mod outside;
 mod parse;
 mod small;
 mod source;
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
+pub(crate) use outside::Outside;
 pub(crate) use parse::Policy;
 pub(crate) use small::{read_matrix, read_small};
 pub(crate) use source::{CsvSource, Selection};
@@ -92,7 +94,7 @@ impl From<ReadError> for crate::failure::Failure {
     fn from(error: ReadError) -> Self {
         let help = match error {
             ReadError::Cell { .. } | ReadError::Row { .. } => Some(
-                "choose other columns with --columns, mend the file, or see --invalid replace in `fit --help`",
+                "choose other columns (--columns of `fit`), mend the file, or see --invalid in `--help`",
             ),
             _ => None,
         };

@@ -13,6 +13,7 @@ mod failure;
 pub mod hostile;
 mod input;
 mod output;
+mod paths;
 mod progress;
 mod report;
 mod request;

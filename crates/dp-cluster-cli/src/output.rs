@@ -4,12 +4,13 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use dp_cluster::{Model, Synopsis};
+use dp_cluster::{Model, Statement, Synopsis};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
+use crate::paths::folder;
 
 /// A remark on stderr. Whether anybody hears it does not matter.
 pub(crate) fn say(text: &str) {
@@ -37,11 +38,7 @@ pub(crate) fn write_file(
             let mut file = fs::OpenOptions::new().write(true).open(path)?;
             return fill(&mut file);
         }
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let temporary = NamedTempFile::new_in(folder)?;
+        let temporary = NamedTempFile::new_in(folder(path))?;
         let mut writer = BufWriter::with_capacity(1 << 16, temporary);
         if compress {
             let mut encoder = GzEncoder::new(&mut writer, Compression::default());
@@ -128,16 +125,58 @@ pub(crate) fn write_synopsis(path: &Path, synopsis: &Synopsis) -> Result<(), Fai
     write_file(path, |file| file.write_all(&bytes))
 }
 
+/// A release that was saved.
+pub(crate) enum Release {
+    Model(Box<Model>),
+    Synopsis(Box<Synopsis>),
+}
+
+impl Release {
+    /// What it promises.
+    pub(crate) fn statement(&self) -> Statement<'_> {
+        match self {
+            Self::Model(model) => (&**model).into(),
+            Self::Synopsis(synopsis) => (&**synopsis).into(),
+        }
+    }
+}
+
+/// Reads a release, in any form.
+pub(crate) fn read_release(path: &Path) -> Result<Release, Failure> {
+    let bytes = read_limited(path)?;
+    let not_a_model = match Model::load(&bytes) {
+        Ok(model) => return Ok(Release::Model(Box::new(model))),
+        Err(error) => error,
+    };
+    match Synopsis::load(&bytes) {
+        Ok(synopsis) => Ok(Release::Synopsis(Box::new(synopsis))),
+        // What is neither was more likely meant as a model.
+        Err(_) => Err(Failure::data(format!("{}: {not_a_model}", path.display()))),
+    }
+}
+
 /// Reads a model in either form.
 pub(crate) fn read_model(path: &Path) -> Result<Model, Failure> {
-    Model::load(&read_limited(path)?)
-        .map_err(|error| Failure::data(format!("{}: {error}", path.display())))
+    match read_release(path)? {
+        Release::Model(model) => Ok(*model),
+        Release::Synopsis(_) => Err(Failure::data(format!(
+            "{}: this is a synopsis, not a model",
+            path.display()
+        ))
+        .help("`dp-cluster recluster` makes a model of it, at no cost")),
+    }
 }
 
 /// Reads a synopsis in either form.
 pub(crate) fn read_synopsis(path: &Path) -> Result<Synopsis, Failure> {
-    Synopsis::load(&read_limited(path)?)
-        .map_err(|error| Failure::data(format!("{}: {error}", path.display())))
+    let bytes = read_limited(path)?;
+    Synopsis::load(&bytes).map_err(|error| {
+        if Model::load(&bytes).is_ok() {
+            let message = format!("{}: this is a model, not a synopsis", path.display());
+            return Failure::data(message).help("`dp-cluster fit --synopsis-out` writes one");
+        }
+        Failure::data(format!("{}: {error}", path.display()))
+    })
 }
 
 /// The bytes of a file, but one more than is accepted at most: what is too large is seen without being read.

@@ -1,7 +1,9 @@
 //! What people read: tables of centers and ledgers.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use dp_cluster::{Event, Guarantee, Ledger, Model, ModelOutcome};
+use dp_cluster::{Event, Guarantee, Ledger, Model, ModelOutcome, Synopsis};
+
+use crate::args::RequestArgs;
 
 /// A text that grows line by line.
 pub(crate) trait Lines {
@@ -171,12 +173,79 @@ pub(crate) fn in_words(guarantee: &Guarantee) -> String {
     } else {
         String::new()
     };
+    let factor = guarantee.epsilon.exp();
+    let about = if factor.is_finite() {
+        format!(" ≈ {}", short(factor))
+    } else {
+        String::new()
+    };
+    let weak = if guarantee.epsilon > WEAK_EPSILON {
+        "So large a factor protects hardly anyone.\n"
+    } else {
+        ""
+    };
     format!(
         "For any two tables {pairs}, every set of possible results is at most\n\
-         e^{} ≈ {} times as likely with the one as with the other{slack}.\n",
-        short(guarantee.epsilon),
-        short(guarantee.epsilon.exp()),
+         e^{}{about} times as likely with the one as with the other{slack}.\n{weak}",
+        rounded_up(guarantee.epsilon),
     )
+}
+
+/// Above this a release may show a person as good as openly.
+const WEAK_EPSILON: f64 = 10.0;
+
+/// Above this, where the number of rows is not known, nobody would call the chance of a leak negligible.
+const WEAK_DELTA: f64 = 1e-3;
+
+/// Warnings about budgets that protect hardly anyone, from flags alone.
+pub(crate) fn weakness(args: &RequestArgs) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Some(epsilon) = args.epsilon.filter(|&epsilon| epsilon > WEAK_EPSILON) {
+        warnings.push(format!(
+            "warning: --epsilon {epsilon:?}: above {WEAK_EPSILON} hardly anyone is protected; common are 0.1 to 3"
+        ));
+    }
+    let of_one_row = args.n_hint.map_or(1.0, |n| 1.0 / n.max(1) as f64);
+    let is_weak = |delta: &f64| *delta > WEAK_DELTA || *delta > of_one_row;
+    if let Some(delta) = args.delta.filter(is_weak) {
+        warnings.push(format!(
+            "warning: --delta {delta:?}: whoever publishes each row with that probability keeps it; take far less than one over the number of rows"
+        ));
+    }
+    warnings
+}
+
+/// A whole synopsis, for `inspect`.
+pub(crate) fn synopsis(synopsis: &Synopsis) -> String {
+    let mut text = String::new();
+    text.line(format!(
+        "{}: a synopsis of {} cells in {} columns, for `recluster`",
+        synopsis.algorithm,
+        synopsis.grid.n_cells(),
+        synopsis.columns.len()
+    ));
+    text.push_str(&promise(Some(&synopsis.guarantee), synopsis.seeded));
+    text.push_str(&ledger(&synopsis.ledger));
+    text.push_str(&parameters(&synopsis.parameters));
+    text
+}
+
+/// What a release promises, in a line and in words.
+fn promise(stated: Option<&Guarantee>, seeded: bool) -> String {
+    let mut text = String::new();
+    match stated {
+        Some(stated) => {
+            text.line(format!("guarantee: {}", guarantee(stated)));
+            text.push_str(&in_words(stated));
+        }
+        None => text.push_str("guarantee: none, the model is not private\n"),
+    }
+    if seeded {
+        text.push_str(
+            "seeded: made with --insecure-seed, there is no guarantee against who knows the seed\n",
+        );
+    }
+    text
 }
 
 /// A whole model, for `inspect`.
@@ -195,18 +264,7 @@ pub(crate) fn model(model: &Model) -> String {
         ModelOutcome::Refused => "refused: budget was spent, there are no centers".to_owned(),
     };
     text.line(format!("{name}: {state}"));
-    match &model.guarantee {
-        Some(stated) => {
-            text.line(format!("guarantee: {}", guarantee(stated)));
-            text.push_str(&in_words(stated));
-        }
-        None => text.push_str("guarantee: none, the model is not private\n"),
-    }
-    if model.seeded {
-        text.push_str(
-            "seeded: made with --insecure-seed, there is no guarantee against who knows the seed\n",
-        );
-    }
+    text.push_str(&promise(model.guarantee.as_ref(), model.seeded));
     if !model.centers.is_empty() {
         text.push_str(&centers(model));
     }

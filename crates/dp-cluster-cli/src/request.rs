@@ -42,10 +42,10 @@ impl Draft {
             (None, None) => None,
         };
         let draft = Self { request, bounds };
-        if let Some(columns) = &args.columns
+        if let Some(columns) = args.columns()
             && draft.bounds.is_some()
         {
-            draft.complete(columns, args)?;
+            draft.complete(&columns, args)?;
         }
         Ok(draft)
     }

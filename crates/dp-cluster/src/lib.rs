@@ -64,7 +64,7 @@ pub use model::{Model, ModelOutcome};
 pub use plan::{Plan, plan};
 pub use request::{FitRequest, Options, RequestError};
 pub use synopsis::{Synopsis, recluster};
-pub use total::{TotalError, total_of};
+pub use total::{Statement, TotalError, total_of};
 
 pub use ::maxcover::{self, candidates::Source as CandidateSource};
 pub use algorithms::{AggregatorChoice, CenterOrderChoice, MetricChoice, SamplingChoice};

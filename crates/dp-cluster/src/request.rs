@@ -284,7 +284,9 @@ pub enum RequestError {
         bounds: usize,
     },
     /// The bounds of a column are no interval.
-    #[error("the bounds of `{column}` must be finite and in order, got [{lo}, {hi}]")]
+    #[error(
+        "the bounds of `{column}` must be finite, in order, and not too far apart or too close, got [{lo:?}, {hi:?}]"
+    )]
     Bounds {
         /// The column.
         column: String,

@@ -4,6 +4,7 @@ use dp_core::rounding::ExactSum;
 use dp_core::{Guarantee, Ledger, NeighboringRelation, accountant};
 
 use crate::model::Model;
+use crate::synopsis::Synopsis;
 
 /// Releases have no common total.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,19 +20,46 @@ pub enum TotalError {
     Nothing,
 }
 
-/// The guarantee of all models together: the sums of their ε and of their δ, or their ledgers added up at the
+/// What a release says of itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Statement<'a> {
+    /// What was spent; none if the release is not private.
+    pub guarantee: Option<&'a Guarantee>,
+    /// How it was spent.
+    pub ledger: &'a Ledger,
+}
+
+impl<'a> From<&'a Model> for Statement<'a> {
+    fn from(model: &'a Model) -> Self {
+        Self {
+            guarantee: model.guarantee.as_ref(),
+            ledger: &model.ledger,
+        }
+    }
+}
+
+impl<'a> From<&'a Synopsis> for Statement<'a> {
+    fn from(synopsis: &'a Synopsis) -> Self {
+        Self {
+            guarantee: Some(&synopsis.guarantee),
+            ledger: &synopsis.ledger,
+        }
+    }
+}
+
+/// The guarantee of all releases together: the sums of their ε and of their δ, or their ledgers added up at the
 /// sum of their δ where that gives a smaller ε.
 ///
 /// Where relations differ the total is under replace-one, which add-remove implies at about twice the loss.
-/// None without models.
+/// None without releases. Models that were made of one synopsis count once each, which is safe but more than was spent: leave out all but one.
 ///
 /// # Errors
 ///
-/// [`TotalError`] if a model promises nothing, or all together do not.
-pub fn total_of(models: &[Model]) -> Result<Option<Guarantee>, TotalError> {
-    let mut stated = Vec::with_capacity(models.len());
-    for model in models {
-        stated.push(model.guarantee.as_ref().ok_or(TotalError::NotPrivate)?);
+/// [`TotalError`] if a release promises nothing, or all together do not.
+pub fn total_of(releases: &[Statement<'_>]) -> Result<Option<Guarantee>, TotalError> {
+    let mut stated = Vec::with_capacity(releases.len());
+    for release in releases {
+        stated.push(release.guarantee.ok_or(TotalError::NotPrivate)?);
     }
     let Some(first) = stated.first() else {
         return Ok(None);
@@ -43,11 +71,11 @@ pub fn total_of(models: &[Model]) -> Result<Option<Guarantee>, TotalError> {
         NeighboringRelation::ReplaceOne
     };
     let (mut epsilon, mut delta) = (ExactSum::default(), ExactSum::default());
-    for (model, stated) in models.iter().zip(stated.iter().copied()) {
+    for (release, stated) in releases.iter().zip(stated.iter().copied()) {
         let converted = if stated.relation == relation {
             stated.clone()
         } else {
-            accountant::total(&model.ledger, relation, stated.delta)
+            accountant::total(release.ledger, relation, stated.delta)
                 .map_err(|_| TotalError::Nothing)?
         };
         epsilon.add(converted.epsilon);
@@ -64,9 +92,9 @@ pub fn total_of(models: &[Model]) -> Result<Option<Guarantee>, TotalError> {
         delta,
         rho: None,
     };
-    let events = models
+    let events = releases
         .iter()
-        .flat_map(|model| model.ledger.events().iter().cloned());
+        .flat_map(|release| release.ledger.events().iter().cloned());
     if let Ok(added) = accountant::total(&events.collect::<Ledger>(), relation, delta) {
         total.rho = added.rho;
         // One conversion of the summed ρ loses less than one for each.

@@ -234,7 +234,8 @@ impl<'rng> Session<'rng> {
     /// Chooses a point of a public grid by a private score that is constant on steps of the grid; returns its index.
     ///
     /// `steps` are the lengths of the steps, in grid points, and the scores on them; the lengths add up to the public number of points. The law is
-    /// that of the exponential mechanism on all points, whatever rule the mechanism names, and takes time for the steps alone.
+    /// that of the exponential mechanism on all points, whatever rule the mechanism names (the ledger says so), and takes time for the
+    /// steps alone.
     ///
     /// # Privacy
     ///
@@ -252,7 +253,7 @@ impl<'rng> Session<'rng> {
         if steps.peek().iter().all(|&(length, _)| length == 0) {
             return Err(SelectionError::NoCandidate);
         }
-        let event = mechanism.event(self.relation(), purpose);
+        let event = mechanism.exponential().event(self.relation(), purpose);
         let width = event.sensitivity;
         let charge = self.charge(event)?;
         self.choose_on_grid_charged(&charge, mechanism, purpose, width, steps)

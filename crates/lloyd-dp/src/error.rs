@@ -127,10 +127,8 @@ pub enum ParamsError {
         /// The refused value.
         got: f64,
     },
-    /// Centers that would not fit in memory.
-    #[error(
-        "the centers of a block would be {numbers} numbers, more than the {most} that are allowed"
-    )]
+    /// Centers that would not fit in memory; where blocks have centers of their own, those of one block.
+    #[error("the centers would be {numbers} numbers, more than the {most} that are allowed")]
     CenterMemory {
         /// k·d.
         numbers: u64,

@@ -25,6 +25,7 @@ use crate::error::{FitError, ParamsError};
 use crate::error_model::hybrid_refines;
 use crate::grid::{Grid, GridParams, GridSynopsis, Starts};
 use crate::init::Init;
+use crate::memory::{check_centers, check_clusters};
 use crate::size::SizedBudget;
 
 /// When the grid's centers are refined.
@@ -129,9 +130,7 @@ impl HybridParams {
     ///
     /// The [`ParamsError`] of the first field that is out of range.
     pub fn check(self) -> Result<Hybrid, ParamsError> {
-        if self.n_clusters == 0 {
-            return Err(ParamsError::NoClusters);
-        }
+        check_clusters(self.n_clusters)?;
         if self.n_hint == Some(0) {
             return Err(ParamsError::SizeHint);
         }
@@ -197,6 +196,7 @@ impl Hybrid {
         relation: NeighboringRelation,
     ) -> Result<Vec<Event>, ParamsError> {
         let params = &self.params;
+        check_centers(params.n_clusters, frame.dimension())?;
         let sized = SizedBudget::new(params.budget.epsilon, params.n_hint, relation)?;
         let branch = params.n_hint.map_or(Branch::Refined, |n| {
             self.branch(n as f64, frame.dimension(), relation)

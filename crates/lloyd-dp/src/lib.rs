@@ -60,6 +60,7 @@ pub mod error_model;
 pub mod grid;
 pub mod hybrid;
 pub mod init;
+mod memory;
 pub mod privgene;
 pub mod sample_aggregate;
 pub mod schedule;

@@ -19,7 +19,7 @@ mod cost;
 mod fit;
 mod params;
 
-pub use fit::{PrivGene, search_not_private};
+pub use fit::{PrivGene, PrivGeneFit, search_not_private};
 pub use params::PrivGeneParams;
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ mod order;
 mod params;
 mod ranges;
 
-pub use fit::{SampleAggregate, aggregate_not_private};
+pub use fit::{SampleAggregate, SampleAggregateFit, aggregate_not_private};
 pub use order::CenterOrder;
 pub use params::{BlockRule, MAX_BLOCKS, SampleAggregateParams};
 pub use ranges::N_RANGE_CANDIDATES;

@@ -27,6 +27,9 @@ pub(crate) const FAILURE_PROBABILITY: f64 = 0.05;
 /// Runs of a first look.
 const LOOKS: u64 = 4;
 
+/// Bytes that the tuples of runs at the same time may take.
+const MEMORY: usize = 16 << 30;
+
 /// Tuples that share a generator.
 const PIECE: usize = 1 << 12;
 
@@ -279,6 +282,9 @@ pub(crate) struct Verdict {
 }
 
 /// Whether at least 90 % of `runs` succeed (of four: three); ends as soon as that is out of reach.
+///
+/// As many runs at once as there are threads and [`MEMORY`] has room for; those after the end are not counted, so that the verdict
+/// does not depend on how many that are.
 pub(crate) fn verdict(
     algorithm: &dyn TupleAggregator,
     cell: Cell,
@@ -286,29 +292,53 @@ pub(crate) fn verdict(
     runs: u64,
     seed: u64,
 ) -> Result<Verdict, Box<dyn Error>> {
-    let budget = budget()?;
-    let (mut good, mut done) = (0, 0);
     let needed = if runs == LOOKS {
         LOOKS - 1
     } else {
         (9 * runs).div_ceil(10)
     };
+    // Tuples, and their copy in order, in four bytes a number.
+    let bytes = 8 * cell.k * cell.d * trial.t;
+    let room = (MEMORY / bytes.max(1)).clamp(1, rayon::current_num_threads());
+    let (mut good, mut done) = (0, 0);
     while done < runs && good + runs - done >= needed {
-        let seed = seed + 1000 * done;
-        let tuples = tuples(cell, trial, seed)?;
-        let mut noise = InsecureSeededRng::new(seed + 1);
-        let mut public = ChaCha8Rng::seed_from_u64(seed + 2);
-        let mut session = Session::new(budget, NeighboringRelation::ReplaceOne, &mut noise);
-        let spend = TupleSpend::direct(budget);
-        let answer = algorithm.aggregate(&tuples, spend, &mut session, &mut public)?;
-        good += u64::from(succeeds(cell, &answer, seed + 3));
-        done += 1;
+        let some = done..(done + room as u64).min(runs);
+        let results: Result<Vec<bool>, String> = some
+            .into_par_iter()
+            .map(|run| {
+                let good = once(algorithm, cell, trial, seed + 1000 * run);
+                good.map_err(|error| error.to_string())
+            })
+            .collect();
+        for success in results? {
+            if good + runs - done >= needed {
+                good += u64::from(success);
+                done += 1;
+            }
+        }
     }
     Ok(Verdict {
         good,
         done,
         passed: good >= needed,
     })
+}
+
+/// Whether one run succeeds.
+fn once(
+    algorithm: &dyn TupleAggregator,
+    cell: Cell,
+    trial: Trial,
+    seed: u64,
+) -> Result<bool, Box<dyn Error>> {
+    let budget = budget()?;
+    let tuples = tuples(cell, trial, seed)?;
+    let mut noise = InsecureSeededRng::new(seed + 1);
+    let mut public = ChaCha8Rng::seed_from_u64(seed + 2);
+    let mut session = Session::new(budget, NeighboringRelation::ReplaceOne, &mut noise);
+    let spend = TupleSpend::direct(budget);
+    let answer = algorithm.aggregate(&tuples, spend, &mut session, &mut public)?;
+    Ok(succeeds(cell, &answer, seed + 3))
 }
 
 /// What a search found: the setting, its runs, and those of the setting below, if there is one.

@@ -149,11 +149,13 @@ impl Method {
                     .n_hint(n)
                     .check()?
                     .fit(source, &mut session, &mut public)?
+                    .clustering
                     .centers
             }
             Self::Pgkm => {
                 let search = PrivGeneParams::new(k, budget).n_hint(n).check()?;
-                search.fit(source, &mut session, &mut public)?.centers
+                let fit = search.fit(source, &mut session, &mut public)?;
+                fit.clustering.centers
             }
             Self::Hybrid | Self::HybridAlways | Self::HybridRefine => {
                 let params = match self {

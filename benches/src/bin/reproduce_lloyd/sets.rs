@@ -188,6 +188,7 @@ fn block_sizes(
                 set.nicv(
                     &aggregate
                         .fit(&set.source, &mut session, &mut public)?
+                        .clustering
                         .centers,
                 ),
             );

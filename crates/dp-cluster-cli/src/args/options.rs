@@ -1,7 +1,7 @@
 //! Flags that only some algorithms have. A new one is a field here, a line in `into_options`, and a line in
 //! the library's `Options`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use dp_cluster::gmm::CovarianceKind;
@@ -263,6 +263,16 @@ impl AlgorithmFlags {
     /// The columns of the data where a setting says so: a matrix of distances knows places alone.
     pub(crate) fn columns(&self) -> Option<Vec<String>> {
         self.has_matrix().then(|| vec!["place".to_owned()])
+    }
+
+    /// The files that the settings name.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        let matrix = match &self.metric {
+            Some(MetricArg::Matrix(path)) => Some(path),
+            _ => None,
+        };
+        let files = [self.init_centers.as_ref(), self.sites.as_ref(), matrix];
+        files.into_iter().flatten().map(PathBuf::as_path)
     }
 
     /// Whether distances come from a table, which bounds its places itself.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::EvaluateArgs;
 use crate::failure::Failure;
-use crate::input::{CsvSource, Input, Policy, Selection};
+use crate::input::{CsvSource, Input, Outside, Selection};
 use crate::output::{print, read_model, say};
 use crate::report;
 
@@ -15,12 +15,13 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
     let selection = Selection {
         columns: Some(model.columns.clone()),
         class: args.label_column.clone(),
-        policy: Policy::Refuse,
+        policy: args.invalid.into(),
     };
     let source = CsvSource::open(Input::new(&args.data), selection)?;
     let mut table = Contingency::new(labeler.n_clusters());
     let mut classes = source.classes().iter();
-    let evaluation = dp_cluster::evaluate(&model, &source, |chunk| {
+    let counted = Outside::new(&source, &model.bounds);
+    let evaluation = dp_cluster::evaluate(&model, &counted, |chunk| {
         for (assignment, &class) in chunk.iter().zip(classes.by_ref()) {
             table.add(class, assignment.label);
         }
@@ -46,6 +47,13 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<(), Failure> {
         figures.push(("f_measure", json!(table.f_measure())));
     }
     say("note: this output is not private; it is for the data holder alone");
+    if counted.count() > 0 {
+        say(&format!(
+            "note: {} of {} records lie outside of the model's bounds, to which `fit` clips them",
+            counted.count(),
+            evaluation.n
+        ));
+    }
     let text = if args.json {
         let flat: Map<String, Value> = figures
             .into_iter()

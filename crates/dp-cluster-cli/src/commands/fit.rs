@@ -1,15 +1,17 @@
 //! `fit`: private centers of a table.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use dp_cluster::dp_core::rng::NoiseRng;
 use dp_cluster::rng::{InsecureSeededRng, SecureRng};
 use dp_cluster::{Fitted, ModelOutcome, algorithm};
 
-use crate::args::{FitArgs, Invalid};
+use crate::args::FitArgs;
 use crate::failure::Failure;
-use crate::input::{CsvSource, Input, Policy, Selection};
-use crate::output::{ModelForm, print, say, write_model, write_synopsis, write_table};
+use crate::input::{CsvSource, Input, Selection};
+use crate::output::{ModelForm, print, read_model, say, write_model, write_synopsis, write_table};
+use crate::paths;
 use crate::progress::Progress;
 use crate::report::{self, Lines};
 use crate::request::Draft;
@@ -21,6 +23,18 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.out {
         ModelForm::of("--out", path)?;
     }
+    let settings = args.what.options.files();
+    let inputs = settings
+        .chain([args.data.as_path()])
+        .chain(args.what.bounds_file.as_deref());
+    paths::check(
+        inputs,
+        &[
+            ("--out", args.out.as_deref()),
+            ("--synopsis-out", args.synopsis_out.as_deref()),
+            ("--centers-out", args.centers_out.as_deref()),
+        ],
+    )?;
     if let Some(path) = &args.synopsis_out {
         ModelForm::of("--synopsis-out", path)?;
         // The algorithms that cluster a synopsis are those that let one choose where that starts.
@@ -34,6 +48,9 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     }
     let draft = Draft::new(&args.what)?;
     draft.require_bounds()?;
+    for warning in report::weakness(&args.what) {
+        say(&warning);
+    }
     if args.what.not_private {
         say("warning: --not-private: the result depends on every row and protects nobody");
     }
@@ -64,16 +81,9 @@ fn fit(args: &FitArgs, draft: &Draft) -> Result<Fitted, Failure> {
     let input = Input::new(&args.data);
     progress.stage(format!("reading {}", input.name()));
     let selection = Selection {
-        columns: args
-            .what
-            .columns
-            .clone()
-            .or_else(|| args.what.options.columns()),
+        columns: args.what.columns().or_else(|| args.what.options.columns()),
         class: None,
-        policy: match args.invalid {
-            Invalid::Error => Policy::Refuse,
-            Invalid::Replace => Policy::Replace,
-        },
+        policy: args.invalid.into(),
     };
     // The header comes first: what it shows against flags and bounds is said before any row is.
     let columns = CsvSource::columns_of(&input, &selection)?;
@@ -110,43 +120,51 @@ fn fit(args: &FitArgs, draft: &Draft) -> Result<Fitted, Failure> {
     )?)
 }
 
+/// Writes all there is to write: a file that cannot be written takes nothing else with it.
 fn write(args: &FitArgs, fitted: &Fitted) -> Result<ExitCode, Failure> {
     let model = &fitted.model;
-    if let Some(path) = &args.out {
-        write_model(path, model)?;
-    }
-    if let (Some(path), Some(synopsis)) = (&args.synopsis_out, &fitted.synopsis) {
-        write_synopsis(path, synopsis)?;
-    }
-    if let Some(path) = &args.centers_out {
-        write_table(
-            path,
-            &model.columns,
-            model.centers.iter().map(Vec::as_slice),
-        )?;
-    }
-    if args.json {
-        print(&model.to_json()?)?;
-    } else if args.out.is_none() {
-        let mut text = String::new();
-        if model.outcome == ModelOutcome::Released {
-            text.push_str(&report::centers(model));
-        }
-        match &model.guarantee {
-            Some(guarantee) => {
-                text.push_str(&report::ledger(&model.ledger));
-                text.line(format!("spent: {}", report::guarantee(guarantee)));
-            }
-            None => text.push_str("no guarantee: the result is not private\n"),
-        }
-        print(&text)?;
-    }
+    // First of all, and true whatever becomes of the files.
     if let Some(guarantee) = &model.guarantee
         && !args.quiet
     {
         say(&format!("spent {}", report::guarantee(guarantee)));
         say("several runs on the same data add up: see `dp-cluster inspect`");
     }
+    let saved = match &args.out {
+        Some(path) => {
+            if !args.quiet {
+                note_replaced(path);
+            }
+            write_model(path, model)
+        }
+        None => Ok(()),
+    };
+    let synopsis = match (&args.synopsis_out, &fitted.synopsis) {
+        (Some(path), Some(synopsis)) => write_synopsis(path, synopsis),
+        _ => Ok(()),
+    };
+    let centers = match &args.centers_out {
+        Some(path) => {
+            let rows = model.centers.iter().map(Vec::as_slice);
+            write_table(path, &model.columns, rows)
+        }
+        None => Ok(()),
+    };
+    let printed = if args.json || saved.is_err() {
+        print(&model.to_json()?)
+    } else if args.out.is_none() {
+        print(&text(fitted))
+    } else {
+        Ok(())
+    };
+    let spent = "the budget was spent all the same";
+    saved.map_err(|failure| failure.help(format!("{spent}: the model stands on stdout")))?;
+    synopsis
+        .and(centers)
+        .and(printed.or_else(Failure::unless_closed))
+        .map_err(|failure| {
+            failure.help(format!("{spent}, and what else was asked for was written"))
+        })?;
     if model.outcome == ModelOutcome::Refused {
         let advice = fitted.advice.as_deref().unwrap_or("no advice");
         say(&format!(
@@ -155,4 +173,36 @@ fn write(args: &FitArgs, fitted: &Fitted) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::from(REFUSED));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is printed where no file was asked for.
+fn text(fitted: &Fitted) -> String {
+    let model = &fitted.model;
+    let mut text = String::new();
+    if model.outcome == ModelOutcome::Released {
+        text.push_str(&report::centers(model));
+    }
+    match &model.guarantee {
+        Some(guarantee) => {
+            text.push_str(&report::ledger(&model.ledger));
+            text.line(format!("spent: {}", report::guarantee(guarantee)));
+        }
+        None => text.push_str("no guarantee: the result is not private\n"),
+    }
+    text
+}
+
+/// The ledger of a release goes with its file; what it spent does not.
+fn note_replaced(path: &Path) {
+    let is_file = path.metadata().is_ok_and(|found| found.is_file());
+    if is_file
+        && let Ok(old) = read_model(path)
+        && let Some(guarantee) = &old.guarantee
+    {
+        say(&format!(
+            "note: {} replaces a release whose budget still counts: {}",
+            path.display(),
+            report::guarantee(guarantee)
+        ));
+    }
 }

@@ -8,11 +8,19 @@ use dp_cluster::generate::{Generator, Kind};
 use crate::args::{GenerateArgs, KindArg};
 use crate::failure::Failure;
 use crate::output::{say, write_file, write_table};
+use crate::paths;
 
 /// Records that are held at once.
 const CHUNK: u64 = 1 << 14;
 
 pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
+    paths::check(
+        [],
+        &[
+            ("--out", Some(&args.out)),
+            ("--centers-out", args.centers_out.as_deref()),
+        ],
+    )?;
     let kind = match args.kind {
         KindArg::Mixture => Kind::Mixture,
         KindArg::Blobs => Kind::Blobs,

@@ -1,17 +1,32 @@
 //! `plan`: how a budget would be spent.
 
-use dp_cluster::FitRequest;
-use serde_json::json;
+use std::collections::BTreeMap;
+
+use dp_cluster::{FitRequest, Guarantee, Ledger, Value};
+use serde::Serialize;
 
 use crate::args::PlanArgs;
 use crate::failure::Failure;
-use crate::output::print;
+use crate::output::{print, say};
 use crate::report::{self, Lines};
 use crate::request::Draft;
 
+/// A plan as JSON.
+#[derive(Serialize)]
+struct Shown<'a> {
+    algorithm: &'a str,
+    private: bool,
+    guarantee: Option<&'a Guarantee>,
+    ledger: Ledger,
+    parameters: &'a BTreeMap<String, Value>,
+    expected_sq_error: Option<f64>,
+    expected_error: Option<Vec<f64>>,
+    notes: &'a [String],
+}
+
 pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
-    let columns = match (&args.what.columns, args.dimension) {
-        (Some(columns), _) => columns.clone(),
+    let columns = match (args.what.columns(), args.dimension) {
+        (Some(columns), _) => columns,
         // Before names are made for them.
         (None, Some(dimension)) if (1..=1 << 20).contains(&dimension) => {
             (1..=dimension).map(|column| format!("x{column}")).collect()
@@ -32,6 +47,9 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
         ));
     }
     let draft = Draft::new(&args.what)?.or_unit_bounds();
+    for warning in report::weakness(&args.what) {
+        say(&warning);
+    }
     let request = draft.complete(&columns, &args.what)?;
     let plan = dp_cluster::plan(&request)?;
     let guarantee = plan
@@ -39,17 +57,19 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
         .map_err(|error| Failure::usage(error.to_string()))?;
     let private = request.epsilon.is_some() && !request.not_private;
     if args.json {
-        let value = json!({
-            "algorithm": request.algorithm,
-            "private": private,
-            "guarantee": private.then_some(&guarantee),
-            "ledger": plan.ledger(),
-            "parameters": plan.parameters,
-            "expected_sq_error": plan.expected_sq_error,
-            "expected_error": errors_by_column(&request, plan.expected_sq_error),
-            "notes": plan.notes,
-        });
-        return print(&format!("{value:#}\n"));
+        let shown = Shown {
+            algorithm: &request.algorithm,
+            private,
+            guarantee: private.then_some(&guarantee),
+            ledger: plan.ledger(),
+            parameters: &plan.parameters,
+            expected_sq_error: plan.expected_sq_error,
+            expected_error: errors_by_column(&request, plan.expected_sq_error),
+            notes: &plan.notes,
+        };
+        let text = serde_json::to_string_pretty(&shown)
+            .map_err(|error| Failure::data(format!("the plan as JSON: {error}")))?;
+        return print(&format!("{text}\n"));
     }
     let mut text = format!(
         "{}: {} clusters in {} columns, about {} rows\n",
@@ -70,7 +90,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
             .zip(error)
             .map(|(column, error)| format!("{column} ± {}", report::short(error)));
         text.line(format!(
-            "expected error of a center from noise alone, clusters of equal size: {}",
+            "expected error of a center from noise alone, clusters of equal size and apart from each other (where they meet, the start adds more): {}",
             columns.take(20).collect::<Vec<_>>().join(", ")
         ));
     }

@@ -6,17 +6,20 @@ use dp_cluster::Model;
 
 use crate::args::PredictArgs;
 use crate::failure::Failure;
-use crate::input::{CsvSource, Input, Policy, Selection};
+use crate::input::{CsvSource, Input, Selection};
 use crate::output::{read_model, say, write_file};
+use crate::paths;
 
 pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
+    let inputs = [args.model.as_path(), &args.data];
+    paths::check(inputs, &[("--out", args.out.as_deref())])?;
     let model = read_model(&args.model)?;
     // Before anything is read: a model without centers labels nothing.
     model.labeler()?;
     let selection = Selection {
         columns: Some(model.columns.clone()),
         class: None,
-        policy: Policy::Refuse,
+        policy: args.invalid.into(),
     };
     let source = CsvSource::open(Input::new(&args.data), selection)?;
     say("note: labels of private records are private; this output is for the data holder alone");

@@ -5,12 +5,20 @@ use dp_cluster::rng::{InsecureSeededRng, NoiseRng, SecureRng};
 use crate::args::ReclusterArgs;
 use crate::failure::Failure;
 use crate::output::{ModelForm, print, read_synopsis, say, write_model, write_table};
+use crate::paths;
 use crate::report;
 
 pub(crate) fn run(args: &ReclusterArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
         ModelForm::of("--out", path)?;
     }
+    paths::check(
+        [args.synopsis.as_path()],
+        &[
+            ("--out", args.out.as_deref()),
+            ("--centers-out", args.centers_out.as_deref()),
+        ],
+    )?;
     let synopsis = read_synopsis(&args.synopsis)?;
     let mut public: Box<dyn NoiseRng> = match args.seed {
         Some(seed) => Box::new(InsecureSeededRng::new(seed)),

@@ -153,9 +153,11 @@ impl<R: Read> Cutter<R> {
     /// The end of the last whole record among the bytes not scanned yet.
     fn scan(&mut self) -> Option<usize> {
         let fresh = &self.buffer[self.scanned..];
-        let mut end = None;
+        let (mut end, mut withheld) = (None, 0);
         if self.by_line {
-            end = fresh
+            // A carriage return at the very end may be half of a line end.
+            withheld = usize::from(fresh.last() == Some(&b'\r') && !self.at_end);
+            end = fresh[..fresh.len() - withheld]
                 .iter()
                 .rposition(|byte| matches!(byte, b'\n' | b'\r'))
                 .map(|at| self.scanned + at + 1);
@@ -175,7 +177,7 @@ impl<R: Read> Cutter<R> {
                 }
             }
         }
-        self.scanned = self.buffer.len();
+        self.scanned = self.buffer.len() - withheld;
         end
     }
 
@@ -200,7 +202,16 @@ impl<R: Read> Cutter<R> {
             let by_line = self.by_line;
             let ends = |byte: &u8| *byte == b'\n' || (by_line && *byte == b'\r');
             if let Some(at) = self.buffer.iter().position(ends) {
-                self.take(at + 1);
+                if self.buffer[at] == b'\r' && self.buffer.len() == at + 1 && !self.at_end {
+                    // It may be half of a line end.
+                    self.fill()?;
+                }
+                let end = if self.buffer[at..].starts_with(b"\r\n") {
+                    2
+                } else {
+                    1
+                };
+                self.take(at + end);
                 break;
             }
             self.take(self.buffer.len());

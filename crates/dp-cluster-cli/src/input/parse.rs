@@ -68,13 +68,24 @@ impl Layout {
     pub(crate) fn parse(&self, bytes: &[u8]) -> Result<Rows, BadRow> {
         let mut rows = Rows::default();
         match self.policy {
+            // In one column a cell that holds nothing is a blank line, which a reader of records passes over.
+            Policy::Refuse if self.width == 1 => match blank_line(bytes) {
+                Some(at) => {
+                    self.records(&bytes[..at], &mut rows)?;
+                    return Err(BadRow {
+                        line: 1 + line_feeds(&bytes[..at]),
+                        fault: Fault::Missing(0),
+                    });
+                }
+                None => self.records(bytes, &mut rows)?,
+            },
             Policy::Refuse => self.records(bytes, &mut rows)?,
             Policy::Replace => self.lines(bytes, &mut rows)?,
         }
         Ok(rows)
     }
 
-    /// Parses lines, each of which is a record (blank ones aside), as a function of that line alone.
+    /// Parses lines, each of which is a record, as a function of that line alone.
     fn lines(&self, bytes: &[u8], rows: &mut Rows) -> Result<(), BadRow> {
         // Where the lines begin that can be parsed together: none of them has a quote that joins it with the next.
         let (mut begin, mut start) = (0, 0);
@@ -85,8 +96,13 @@ impl Layout {
                 .position(|byte| matches!(byte, b'\n' | b'\r'))
                 .unwrap_or(rest.len());
             let line = &rest[..length];
-            let quotes = if length > MAX_RECORD {
-                // Longer than a reader of records keeps: nobody wrote that as a record.
+            let end = if rest[length..].starts_with(b"\r\n") {
+                2
+            } else {
+                1
+            };
+            let quotes = if length == 0 || length > MAX_RECORD {
+                // Nothing, which a reader of records passes over, or more than it keeps: a record of which nothing is known.
                 Quotes::Open
             } else {
                 quotes(line)
@@ -99,7 +115,7 @@ impl Layout {
                 }
                 begin = start + length;
             }
-            start += length + 1;
+            start += length + end;
         }
         self.records(&bytes[begin..], rows)
     }
@@ -164,11 +180,22 @@ fn line_of(bytes: &[u8], start: u64) -> u64 {
     let skipped = bytes[start..]
         .iter()
         .take_while(|byte| matches!(byte, b'\n' | b'\r'));
-    let before = &bytes[..start + skipped.count()];
-    1 + before
-        .iter()
-        .map(|&byte| u64::from(byte == b'\n'))
-        .sum::<u64>()
+    1 + line_feeds(&bytes[..start + skipped.count()])
+}
+
+fn line_feeds(bytes: &[u8]) -> u64 {
+    bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum()
+}
+
+/// Where the first line begins that holds nothing.
+fn blank_line(bytes: &[u8]) -> Option<usize> {
+    let is_blank = |&at: &usize| {
+        let rest = &bytes[at..];
+        rest.starts_with(b"\n") || rest.starts_with(b"\r\n")
+    };
+    let feeds = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    let after = feeds.map(|(at, _)| at + 1);
+    std::iter::once(0).chain(after).find(is_blank)
 }
 
 #[cfg(test)]

@@ -10,11 +10,19 @@ use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
 use super::cut::{Cutter, Piece};
+use super::number;
 use super::parse::{BadRow, Fault, Layout, Policy, Rows};
 use super::{Input, ReadError};
 
 /// Numbers of a table of up to this many bytes are kept in memory: reading it again would take longer.
 const KEPT_BYTES: usize = 128 << 20;
+
+/// A row of data in the place of the header would be released with each model; so its cells are not told either.
+const NUMBERS: &str = "the first line has numbers where names of columns should stand: add a header, or choose columns by name with --columns";
+
+/// Other separators than commas.
+const SEPARATOR: &str =
+    "the header is one name with a semicolon or a tab in it: cells are separated by commas";
 
 /// What to read from a table.
 #[derive(Clone, Debug)]
@@ -287,8 +295,25 @@ impl Header {
             .from_reader(bytes.as_slice());
         let names: Vec<String> = match reader.records().next() {
             Some(Ok(record)) => record.iter().map(|name| name.trim().to_owned()).collect(),
-            _ => return Err(no_header("the header must be text in UTF-8")),
+            _ => {
+                return Err(no_header(
+                    "the header must be text: save the table as CSV in UTF-8, and name it .gz if it is compressed",
+                ));
+            }
         };
+        let are_data = names
+            .iter()
+            .any(|name| number::finite(name.as_bytes()).is_some());
+        if selection.columns.is_none() {
+            if are_data {
+                return Err(no_header(NUMBERS));
+            }
+            if let [whole] = names.as_slice()
+                && whole.contains([';', '\t'])
+            {
+                return Err(no_header(SEPARATOR));
+            }
+        }
         let find = |name: &str| {
             let mut places = names.iter().enumerate().filter(|(_, other)| *other == name);
             match (places.next(), places.next()) {
@@ -297,6 +322,7 @@ impl Header {
                     file: file(),
                     what: format!("the header names the column `{name}` twice"),
                 }),
+                (None, _) if are_data => Err(no_header(NUMBERS)),
                 (None, _) => Err(ReadError::File {
                     file: file(),
                     what: format!(

@@ -218,3 +218,122 @@ fn completions_help_and_version_go_to_stdout() {
     place.run("cluster").fails(2, &["cluster"]);
     place.run("fit").fails(2, &["--clusters"]);
 }
+
+#[test]
+fn what_is_read_is_never_written() {
+    let place = with_model();
+    let data = place.read("data.csv");
+    let model = place.read("m.json");
+    for line in [
+        "predict m.json data.csv --out data.csv",
+        "predict m.json data.csv --out ./data.csv",
+        "predict m.json data.csv --out m.json",
+        &format!("{DPLLOYD} --centers-out data.csv"),
+        &format!("{DPLLOYD} --centers-out c.csv --out ../{}/c.csv", "absent"),
+    ] {
+        let run = place.run(line);
+        assert!(matches!(run.code, 1 | 2), "{line}: {}", run.code);
+        assert_eq!(
+            (place.read("data.csv"), place.read("m.json")),
+            (data.clone(), model.clone()),
+            "{line}"
+        );
+    }
+    place
+        .run(&format!(
+            "{DPLLOYD} --out x.json --synopsis-out x.json --algorithm eug"
+        ))
+        .fails(2, &[]);
+    let line = DPLLOYD.replace("dplloyd", "eug");
+    place
+        .run(&format!("{line} --out x.json --synopsis-out ./x.json"))
+        .fails(2, &["--out", "--synopsis-out", "same file"]);
+    // A folder that is not there is seen before anything is spent.
+    let run = place.run(&format!(
+        "{DPLLOYD} --out y.json --centers-out absent/c.csv"
+    ));
+    run.fails(1, &["absent/c.csv"]);
+    assert!(!run.stderr.contains("spent") && !run.stderr.contains(".tmp"));
+    assert!(!place.path("y.json").exists());
+}
+
+#[test]
+fn a_release_that_is_replaced_still_counts() {
+    let place = Place::with_data();
+    place.run(&format!("{DPLLOYD} --out m.json")).succeeds();
+    let run = place.run(&format!("{DPLLOYD} --out m.json"));
+    run.succeeds();
+    assert!(run.stderr.contains("still counts"), "{}", run.stderr);
+}
+
+#[test]
+fn weak_budgets_are_called_weak() {
+    let place = Place::with_data();
+    for (flags, warned) in [
+        ("", false),
+        ("--delta 1e-6", false),
+        ("--delta 0.5", true),
+        ("--delta 1e-3 --n-hint 600", false),
+        ("--delta 1e-3 --n-hint 2000", true),
+    ] {
+        let run = place.run(&format!("{DPLLOYD} {flags} --out m.json"));
+        run.succeeds();
+        assert_eq!(run.stderr.contains("warning"), warned, "{flags}");
+    }
+    let run = place.run(&DPLLOYD.replace("--epsilon 1", "--epsilon 1e6 --out w.json -q"));
+    run.succeeds();
+    assert!(run.stderr.contains("hardly anyone"), "{}", run.stderr);
+    let said = place.run("inspect w.json").stdout;
+    assert!(
+        said.contains("hardly anyone") && !said.contains("inf"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_synopsis_can_be_inspected() {
+    let place = Place::with_data();
+    let line = DPLLOYD.replace("dplloyd", "eug");
+    place
+        .run(&format!("{line} --out m.json --synopsis-out s.json"))
+        .succeeds();
+    place
+        .run("recluster s.json --clusters 3 --out r.json")
+        .succeeds();
+    let run = place.run("inspect s.json");
+    run.succeeds();
+    assert!(run.stdout.contains("synopsis") && run.stdout.contains("guarantee: ε = 1"));
+    let run = place.run("inspect m.json r.json");
+    assert!(run.stdout.contains("paid for once"), "{}", run.stdout);
+    place
+        .run("predict s.json data.csv")
+        .fails(1, &["synopsis, not a model", "recluster"]);
+    place
+        .run("recluster m.json --clusters 3")
+        .fails(1, &["model, not a synopsis"]);
+}
+
+#[test]
+fn evaluate_tells_how_many_records_lie_outside() {
+    let place = with_model();
+    place.write("wide.csv", "b,a\n1,2\n300,4\n5,-6\n");
+    let run = place.run("evaluate m.json wide.csv");
+    run.succeeds();
+    assert!(run.stderr.contains("2 of 3 records"), "{}", run.stderr);
+    assert!(
+        !place
+            .run("evaluate m.json data.csv")
+            .stderr
+            .contains("outside")
+    );
+}
+
+/// Squared sensitivities of a million columns do not fit 64 bits.
+#[test]
+fn a_plan_of_very_many_columns_is_json() {
+    let place = Place::new();
+    let plan = place.json(
+        "plan --json --dimension 1048576 --relation replace-one --clusters 2 --epsilon 1 --delta 1e-6 --n-hint 100000",
+    );
+    assert_eq!(plan["private"], true);
+}

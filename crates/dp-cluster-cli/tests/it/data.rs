@@ -167,10 +167,91 @@ fn nothing_that_is_said_tells_how_many_rows_there_are() {
         .into_iter()
         .map(|rows| {
             place.write("data.csv", table(rows));
-            let run = place.run(&format!("{FIT} --delta 1e-6 --out m.json"));
+            let run = place.run(&format!("{FIT} --delta 1e-6 --out {rows}.json"));
             run.succeeds();
             run.stdout + &run.stderr
         })
         .collect();
     assert!(said.iter().all(|text| *text == said[0]), "{said:?}");
+}
+
+#[test]
+fn a_row_of_data_is_no_header_and_is_not_told() {
+    let place = Place::new();
+    for (bytes, columns) in [
+        (&b"34,52000\n41,61000\n"[..], ""),
+        (b"34,F\n41,M\n", ""),
+        (b"34,F\n41,M\n", "--columns age"),
+    ] {
+        place.write("data.csv", bytes);
+        let run = place.run(&format!(
+            "fit data.csv --clusters 1 --epsilon 1 --bounds=0,100 --invalid replace {columns}"
+        ));
+        run.fails(1, &["data.csv", "header"]);
+        assert!(!run.stderr.contains("34"), "{}", run.stderr);
+    }
+    // Names may be numbers where a flag says so.
+    place.write("years.csv", "2019,2020\n1,2\n3,4\n");
+    let model = place
+        .json("fit years.csv --clusters 1 --epsilon 1 --bounds=0,100 --columns 2020,2019 --json");
+    assert_eq!(model["columns"], serde_json::json!(["2020", "2019"]));
+    place.write("semicolons.csv", "a;b\n1;2\n");
+    place
+        .run("fit semicolons.csv --clusters 1 --epsilon 1 --bounds=0,100")
+        .fails(1, &["semicolons.csv", "commas"]);
+}
+
+#[test]
+fn columns_may_have_commas_in_their_names() {
+    let place = Place::new();
+    place.write("data.csv", "\"income, gross\",b\n1,2\n3,4\n");
+    let output = place
+        .command("fit data.csv --clusters 1 --epsilon 1 --bounds=0,100 --json")
+        .args(["--columns", "b ,\"income, gross\""])
+        .output()
+        .expect("it starts");
+    let model: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(model["columns"], serde_json::json!(["b", "income, gross"]));
+}
+
+/// In one column a missing cell is a blank line.
+#[test]
+fn a_blank_line_of_one_column_is_a_missing_cell() {
+    let place = Place::new();
+    let line = "fit data.csv --clusters 1 --epsilon 1 --bounds=0,100";
+    for bytes in ["a\n1\n\n3\n", "a\r\n1\r\n\r\n3\r\n"] {
+        place.write("data.csv", bytes);
+        place
+            .run(line)
+            .fails(1, &["data.csv", "line 3", "`a`", "empty"]);
+    }
+    for bytes in ["a\n1\n2\n", "a\n1\n2", "a\r\n1\r\n2\r\n", "a\n"] {
+        place.write("data.csv", bytes);
+        place.run(line).succeeds();
+    }
+}
+
+/// Under replace-one the number of lines is public, so no content of a line may change it.
+#[test]
+fn every_line_is_a_record_where_cells_are_replaced() {
+    let place = Place::new();
+    let count = |bytes: &str| {
+        place.write("data.csv", bytes);
+        let line = "fit data.csv --clusters 1 --not-private --algorithm lloyd --bounds=0,100 --invalid replace --out m.json";
+        place.run(line).succeeds();
+        place.json("evaluate m.json data.csv --invalid replace --json")["n"].clone()
+    };
+    for bytes in [
+        "a,b\n1,2\n3,4\n5,6\n",
+        "a,b\n1,2\n\n5,6\n",
+        "a,b\r\n1,2\r\n\r\n5,6\r\n",
+        "a,b\n\n\n\n",
+        "a,b\n1,2\r3,4\r5,6",
+        "a,b\n\"1,2\n\"\n\"5,6",
+    ] {
+        assert_eq!(count(bytes), 3, "{bytes:?}");
+    }
+    let labels = place.run("predict m.json data.csv --invalid replace");
+    labels.succeeds();
+    assert_eq!(labels.stdout.lines().count(), 4);
 }

@@ -98,6 +98,10 @@ impl Algorithm for Auto {
             "`auto` would run `{}`: {}",
             choice.name, choice.because
         ));
+        plan.notes.push(
+            "the choice is by measured cost, start included, and not by the errors that follow"
+                .to_owned(),
+        );
         for name in ALTERNATIVES {
             // One that does not fit these columns, or this budget, is no alternative.
             let Ok(other) = find(name).and_then(|other| other.plan(&delegated(request, name)))

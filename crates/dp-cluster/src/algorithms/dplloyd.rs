@@ -8,7 +8,7 @@ use lloyd_dp::dplloyd::{DpLloyd, DpLloydParams};
 use lloyd_dp::error_model::dplloyd_paper_mse;
 use lloyd_dp::init::Init;
 use lloyd_dp::schedule::BudgetSchedule;
-use metric_space::{FramedSource, RecordSource};
+use metric_space::{Frame, FramedSource, RecordSource};
 use rand::RngCore;
 
 use super::failure::{failed, refused};
@@ -92,6 +92,13 @@ enum Shape {
 }
 
 impl Shape {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Best => "dplloyd",
+            Self::Paper => "dplloyd-paper",
+        }
+    }
+
     const fn iterations(self) -> usize {
         match self {
             Self::Best => 8,
@@ -148,6 +155,7 @@ impl Settings {
 fn check(
     request: &FitRequest,
     base: DpLloydParams,
+    shape: Shape,
     settings: &Settings,
 ) -> Result<DpLloyd, RequestError> {
     let init = match &request.options.init_centers {
@@ -159,15 +167,15 @@ fn check(
         .init(init)
         .n_hint(request.n_hint)
         .check()
-        .map_err(refused("dplloyd"))
+        .map_err(refused(shape.name()))
 }
 
 fn plan(request: &FitRequest, base: DpLloydParams, shape: Shape) -> Result<Plan, RequestError> {
     let settings = Settings::new(request, shape);
     let frame = request.frame()?;
-    let events = check(request, base, &settings)?
+    let events = check(request, base, shape, &settings)?
         .plan(&frame, request.relation)
-        .map_err(refused("dplloyd"))?;
+        .map_err(refused(shape.name()))?;
     let (k, d) = (request.n_clusters, request.dimension());
     let mut plan = Plan::new(events).parameters(settings.parameters(request, shape));
     if let Some(n) = request.n_hint {
@@ -181,14 +189,18 @@ fn plan(request: &FitRequest, base: DpLloydParams, shape: Shape) -> Result<Plan,
                 settings.iterations,
             ))
         } else {
-            // The noise of the last sums over the records of a cluster of usual size.
-            let step = frame.lattice().step();
-            let variance = plan.events.last().and_then(noise_variance);
-            let size = n / k as f64;
-            variance.map(|units| d as f64 * units * step * step / (size * size))
+            sums_sq_error(&plan.events, request, &frame)
         };
     }
     Ok(plan)
+}
+
+/// The squared error of a center from the noise of the last sums, over the records of a cluster of usual size.
+pub(super) fn sums_sq_error(events: &[Event], request: &FitRequest, frame: &Frame) -> Option<f64> {
+    let step = frame.lattice().step();
+    let units = noise_variance(events.last()?)?;
+    let size = request.n_hint? as f64 / request.n_clusters as f64;
+    Some(request.dimension() as f64 * units * step * step / (size * size))
 }
 
 /// Variance of the noise on each coordinate that an event adds, in squared lattice units.
@@ -214,9 +226,9 @@ fn fit(
 ) -> Result<Outcome, FitError> {
     let settings = Settings::new(request, shape);
     let frame = request.frame()?;
-    let clustering = check(request, base, &settings)?
+    let clustering = check(request, base, shape, &settings)?
         .fit(&FramedSource::new(source, &frame), session, public)
-        .map_err(failed("dplloyd"))?;
+        .map_err(failed(shape.name()))?;
     Ok(Outcome::scaled(clustering.centers)
         .noisy_counts(clustering.noisy_counts)
         .parameters(settings.parameters(request, shape)))

@@ -1,9 +1,11 @@
 //! `ug`, `eug`, `grid-k`, `grid-sparse`: k-means on noisy counts of a grid's cells.
 
-use dp_core::{NeighboringRelation, Session};
+use std::collections::BTreeMap;
+
+use dp_core::{NeighboringRelation, Session, Value};
 use lloyd_dp::error_model::{grid_sq_bias, grid_variance};
-use lloyd_dp::grid::{Grid as Checked, GridParams, Layout};
-use metric_space::{FramedSource, RecordSource};
+use lloyd_dp::grid::{CellRule, Grid as Checked, GridParams, Layout};
+use metric_space::{Frame, FramedSource, RecordSource};
 use rand::RngCore;
 
 use super::failure::{failed, refused};
@@ -16,7 +18,17 @@ pub(crate) struct Grid {
     name: &'static str,
     summary: &'static str,
     params: fn(usize, dp_core::Budget) -> GridParams,
+    rule: CellRule,
     layout: Layout,
+}
+
+/// What decides about cells, for the report of parameters.
+pub(super) fn rule_parameters(rule: CellRule, frame: &Frame) -> BTreeMap<String, Value> {
+    BTreeMap::from([
+        ("cell_rule".to_owned(), rule.name().into()),
+        ("cell_factor".to_owned(), rule.factor().into()),
+        ("lattice_bits".to_owned(), frame.lattice().bits().into()),
+    ])
 }
 
 /// M = Nε/10.
@@ -24,22 +36,25 @@ pub(crate) const UG: Grid = Grid {
     name: "ug",
     summary: "k-means on a noisy grid of Nε/10 cells",
     params: GridParams::ug,
+    rule: CellRule::UG,
     layout: Layout::Dense,
 };
 
 /// M = (Nε/10)^(2d/(2+d)).
 pub(crate) const EUG: Grid = Grid {
     name: "eug",
-    summary: "k-means on a noisy grid of (Nε/10)^(2d/(2+d)) cells; the best in two or three columns",
+    summary: "k-means on a noisy grid of (Nε/10)^(2d/(2+d)) cells",
     params: GridParams::eug,
+    rule: CellRule::EUG,
     layout: Layout::Dense,
 };
 
 /// The rule that depends on k.
 pub(crate) const GRID_K: Grid = Grid {
     name: "grid-k",
-    summary: "k-means on a noisy grid whose cells also depend on k, by an error model",
+    summary: "k-means on a noisy grid whose cells also depend on k, by an error model; `auto` takes it where two or three columns and little budget meet",
     params: GridParams::grid_k,
+    rule: CellRule::GRID_K,
     layout: Layout::Dense,
 };
 
@@ -48,6 +63,7 @@ pub(crate) const GRID_SPARSE: Grid = Grid {
     name: "grid-sparse",
     summary: "a grid of occupied cells with a stability threshold, for grids that do not fit in memory",
     params: GridParams::sparse,
+    rule: CellRule::EUG,
     layout: Layout::Sparse,
 };
 
@@ -83,7 +99,7 @@ impl Algorithm for Grid {
         let events = grid
             .plan(&frame, request.relation)
             .map_err(refused(self.name))?;
-        let mut plan = Plan::new(events);
+        let mut plan = Plan::new(events).parameters(rule_parameters(self.rule, &frame));
         let starts = grid.solver().starts();
         plan.parameters
             .insert("starts".to_owned(), starts.name().into());
@@ -118,6 +134,7 @@ impl Algorithm for Grid {
             .map_err(failed(self.name))?;
         let outcome = Outcome::scaled(fit.clustering.centers)
             .noisy_counts(fit.clustering.noisy_counts)
+            .parameters(rule_parameters(self.rule, &frame))
             .parameter("starts", grid.solver().starts().name())
             .parameter("cells_per_axis", fit.synopsis.cells_per_axis())
             .parameter("cells", fit.synopsis.n_cells());

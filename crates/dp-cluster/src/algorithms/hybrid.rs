@@ -2,11 +2,14 @@
 
 use dp_core::{Budget, NeighboringRelation, Session};
 use lloyd_dp::error_model::dplloyd_paper_mse;
+use lloyd_dp::grid::CellRule;
 use lloyd_dp::hybrid::{Branch, Hybrid as Checked, HybridParams};
 use metric_space::{FramedSource, RecordSource};
 use rand::RngCore;
 
+use super::dplloyd::sums_sq_error;
 use super::failure::{failed, refused};
+use super::grid::rule_parameters;
 use crate::algorithm::{Algorithm, DeltaNeed, Facts, FitError, Outcome};
 use crate::plan::Plan;
 use crate::request::{FitRequest, RequestError};
@@ -16,6 +19,7 @@ pub(crate) struct Hybrid {
     name: &'static str,
     summary: &'static str,
     delta: DeltaNeed,
+    refinement: &'static str,
     params: fn(usize, Budget) -> HybridParams,
 }
 
@@ -24,6 +28,7 @@ pub(crate) const HYBRID: Hybrid = Hybrid {
     name: "hybrid",
     summary: "eug with half of ε and one noisy Lloyd step, or eug with all of it, as an error model says",
     delta: DeltaNeed::None,
+    refinement: "origin",
     params: HybridParams::new,
 };
 
@@ -32,6 +37,7 @@ pub(crate) const HYBRID_REFINE: Hybrid = Hybrid {
     name: "hybrid-refine",
     summary: "eug with half of ε, then always one noisy Lloyd step within a radius",
     delta: DeltaNeed::Optional,
+    refinement: "bounded-radius",
     params: HybridParams::refine,
 };
 
@@ -64,15 +70,21 @@ impl Algorithm for Hybrid {
         let events = hybrid
             .plan(&frame, request.relation)
             .map_err(refused(self.name))?;
-        let mut plan = Plan::new(events);
+        let mut plan = Plan::new(events).parameters(rule_parameters(CellRule::EUG, &frame));
+        plan.parameters
+            .insert("refinement".to_owned(), self.refinement.into());
         if let (Some(n), Some(epsilon)) = (request.n_hint, request.epsilon) {
             let (k, d) = (request.n_clusters, request.dimension());
             let branch = hybrid.branch(n as f64, d, request.relation);
             plan.parameters
                 .insert("branch".to_owned(), branch.name().into());
             if branch == Branch::Refined {
-                let half = epsilon.get() / request.relation.steps() as f64 / 2.0;
-                plan.expected_sq_error = Some(dplloyd_paper_mse(k, d, n as f64, half, 1));
+                plan.expected_sq_error = if self.name == HYBRID.name {
+                    let half = epsilon.get() / request.relation.steps() as f64 / 2.0;
+                    Some(dplloyd_paper_mse(k, d, n as f64, half, 1))
+                } else {
+                    sums_sq_error(&plan.events, request, &frame)
+                };
             }
         } else {
             plan =
@@ -96,6 +108,8 @@ impl Algorithm for Hybrid {
         let starts = request.options.starts.unwrap_or_default();
         let outcome = Outcome::scaled(fit.clustering.centers)
             .noisy_counts(fit.clustering.noisy_counts)
+            .parameters(rule_parameters(CellRule::EUG, &frame))
+            .parameter("refinement", self.refinement)
             .parameter("starts", starts.name())
             .parameter("branch", fit.branch.name())
             .parameter("cells_per_axis", fit.synopsis.cells_per_axis());

@@ -200,7 +200,7 @@ impl Algorithm for KTuple {
     fn facts(&self) -> Facts {
         Facts {
             name: NAME,
-            summary: "centers on which k-means in secret blocks agrees: best for well separated clusters, refuses others",
+            summary: "centers on which k-means in secret blocks agrees: for well separated clusters, refuses others",
             private: true,
             proof: NeighboringRelation::AddRemove,
             delta: DeltaNeed::Required,

@@ -67,12 +67,15 @@ impl Algorithm for Pgkm {
     ) -> Result<Outcome, FitError> {
         let frame = request.frame()?;
         let search = check(request, request.required_budget()?, "pgkm")?;
-        let clustering = search
+        let fit = search
             .fit(&FramedSource::new(source, &frame), session, public)
             .map_err(failed("pgkm"))?;
-        Ok(Outcome::scaled(clustering.centers)
+        Ok(Outcome::scaled(fit.clustering.centers)
             .parameter("candidates", 200_u64)
-            .parameter("survivors", 10_u64))
+            .parameter("survivors", 10_u64)
+            .parameter("first_shift", 0.5)
+            .parameter("iterations", fit.n_rounds)
+            .parameter("lattice_bits", frame.lattice().bits()))
     }
 }
 

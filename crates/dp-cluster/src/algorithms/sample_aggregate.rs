@@ -55,6 +55,7 @@ fn parameters(order: &CenterOrder) -> BTreeMap<String, Value> {
 pub(crate) struct SampleAggregate {
     name: &'static str,
     summary: &'static str,
+    block_rule: &'static str,
     params: fn(usize, Budget) -> SampleAggregateParams,
 }
 
@@ -62,6 +63,7 @@ pub(crate) struct SampleAggregate {
 pub(crate) const GKM: SampleAggregate = SampleAggregate {
     name: "gkm",
     summary: "k-means in N^0.4 blocks, averaged with noise (GUPT)",
+    block_rule: "n^0.4",
     params: SampleAggregateParams::gkm,
 };
 
@@ -69,6 +71,7 @@ pub(crate) const GKM: SampleAggregate = SampleAggregate {
 pub(crate) const GKM_3K: SampleAggregate = SampleAggregate {
     name: "gkm-3k",
     summary: "k-means in blocks of about 3k records, averaged with noise",
+    block_rule: "n/(3k)",
     params: SampleAggregateParams::gkm_3k,
 };
 
@@ -114,11 +117,16 @@ impl Algorithm for SampleAggregate {
         public: &mut dyn RngCore,
     ) -> Result<Outcome, FitError> {
         let frame = request.frame()?;
-        let clustering = self
+        let fit = self
             .check(request, &frame)?
             .fit(&FramedSource::new(source, &frame), session, public)
             .map_err(failed(self.name))?;
-        Ok(Outcome::scaled(clustering.centers).parameters(parameters(&order(request, &frame)?)))
+        Ok(Outcome::scaled(fit.clustering.centers)
+            .parameters(parameters(&order(request, &frame)?))
+            .parameter("block_rule", self.block_rule)
+            .parameter("blocks", fit.n_blocks)
+            .parameter("quantiles", vec![0.25, 0.75])
+            .parameter("lattice_bits", frame.lattice().bits()))
     }
 }
 

@@ -45,7 +45,7 @@ impl Algorithm for VoteRefine {
     fn facts(&self) -> Facts {
         Facts {
             name: NAME,
-            summary: "records vote for candidates, then Lloyd steps within a private radius; the best from four columns on",
+            summary: "records vote for candidates, then Lloyd steps within a private radius; what `auto` takes nearly always",
             private: true,
             proof: NeighboringRelation::AddRemove,
             delta: DeltaNeed::Optional,

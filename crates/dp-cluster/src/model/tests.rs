@@ -161,12 +161,13 @@ fn an_enormous_count_is_no_way_round_the_ledger() {
 
 #[test]
 fn several_models_add_up() {
-    let total = total_of(&[small(), small()])
+    let total = total_of(&[(&small()).into(), (&small()).into()])
         .expect("composes")
         .expect("two models");
     assert!((total.epsilon - 2.0).abs() < 1e-12 && total.delta <= 0.0);
     // Concentrated parts are converted once: less than the sum of both.
-    let total = total_of(&[concentrated(1.0), concentrated(1.0)])
+    let model = concentrated(1.0);
+    let total = total_of(&[(&model).into(), (&model).into()])
         .expect("composes")
         .expect("two models");
     assert!(total.epsilon < 1.5, "{}", total.epsilon);
@@ -182,7 +183,7 @@ fn models_under_different_relations_add_up_under_replace_one() {
     other.ledger = [event].into_iter().collect();
     other.guarantee.as_mut().expect("there is one").relation = NeighboringRelation::ReplaceOne;
     other.check().expect("valid");
-    let total = total_of(&[small(), other])
+    let total = total_of(&[(&small()).into(), (&other).into()])
         .expect("composes")
         .expect("two models");
     assert_eq!(total.relation, NeighboringRelation::ReplaceOne);
@@ -197,5 +198,7 @@ fn nothing_is_promised_with_a_model_that_promises_nothing() {
     public.guarantee = None;
     public.ledger = Ledger::new();
     public.check().expect("valid");
-    assert_eq!(total_of(&[small(), public]), Err(TotalError::NotPrivate));
+    let private = small();
+    let both = [(&private).into(), (&public).into()];
+    assert_eq!(total_of(&both), Err(TotalError::NotPrivate));
 }

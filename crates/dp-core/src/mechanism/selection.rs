@@ -79,6 +79,14 @@ impl SelectionMechanism {
         self.rule
     }
 
+    /// The same loss and factor under the exponential rule.
+    pub(crate) fn exponential(&self) -> Self {
+        Self {
+            rule: SelectionRule::Exponential,
+            ..self.clone()
+        }
+    }
+
     /// The factor η on the scores.
     #[must_use]
     pub fn eta(&self) -> f64 {

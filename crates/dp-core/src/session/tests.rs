@@ -151,6 +151,11 @@ fn a_point_of_a_grid_costs_what_a_candidate_costs() {
     // One entry that ran twice: the spends are alike.
     assert_eq!(session.ledger().events().len(), 1);
     assert_eq!(session.ledger().events()[0].count, 2);
+    // The ledger names the rule that was used, not the one that was asked for: still one entry.
+    let other = SelectionMechanism::calibrate(SelectionRule::NoisyMax, one, epsilon);
+    assert_eq!(session.choose_on_grid(&other, "pick", &steps), Ok(1 << 40));
+    assert_eq!(session.ledger().events().len(), 1);
+    assert_eq!(session.ledger().events()[0].count, 3);
     // Beyond the budget nothing is drawn.
     let whole = Epsilon::new(2.0).expect("valid");
     let whole = SelectionMechanism::calibrate(SelectionRule::Exponential, one, whole);

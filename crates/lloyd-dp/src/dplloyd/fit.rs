@@ -10,6 +10,7 @@ use super::plan::{Bound, Mechanisms};
 use super::step::{LatticeCenters, Term, cluster_statistics};
 use crate::clustering::Clustering;
 use crate::error::{FitError, ParamsError};
+use crate::memory::check_centers;
 
 /// Checked `DPLloyd`: holds parameters, no generator and no state between fits.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +47,7 @@ impl DpLloyd {
         relation: NeighboringRelation,
     ) -> Result<Vec<Event>, ParamsError> {
         let params = &self.params;
+        check_centers(params.n_clusters, frame.dimension())?;
         let mut events = Vec::new();
         if let Some(size) = params.size_mechanism(relation)? {
             events.push(size.event(relation, "number of records"));

@@ -5,6 +5,7 @@ use dp_core::Budget;
 use super::DpLloyd;
 use crate::error::{MAX_ITERATIONS, ParamsError};
 use crate::init::Init;
+use crate::memory::check_clusters;
 use crate::schedule::BudgetSchedule;
 
 /// The law of the noise.
@@ -190,9 +191,7 @@ impl DpLloydParams {
             init: _, // checked against the domain's dimension by `plan` and `fit`
             n_hint,
         } = &self;
-        if *n_clusters == 0 {
-            return Err(ParamsError::NoClusters);
-        }
+        check_clusters(*n_clusters)?;
         if *noise == Noise::Gaussian && budget.delta.is_zero() {
             return Err(ParamsError::NoDelta);
         }

@@ -255,7 +255,13 @@ impl DpLloydParams {
     }
 
     fn gaussian(&self) -> Result<GaussianSpend, ParamsError> {
-        self.budget.gaussian().ok_or(ParamsError::NoDelta)
+        self.budget.gaussian().ok_or_else(|| {
+            if self.budget.delta.is_zero() {
+                ParamsError::NoDelta
+            } else {
+                self.too_small()
+            }
+        })
     }
 
     pub(super) const fn too_small(&self) -> ParamsError {

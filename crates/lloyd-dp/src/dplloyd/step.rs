@@ -146,13 +146,23 @@ fn add_block(
     }
 }
 
+/// Squared length, exactly, in however many columns: a square of a difference of lattice numbers is below 2^48, so a few thousand fit 64
+/// bits, and only their sums are added in more.
+fn squared_length(vector: &[i32]) -> u128 {
+    let squares = |part: &[i32]| -> u64 {
+        let magnitudes = part.iter().map(|x| u64::from(x.unsigned_abs()));
+        magnitudes.map(|x| x * x).sum()
+    };
+    vector
+        .chunks(1 << 12)
+        .map(|part| u128::from(squares(part)))
+        .sum()
+}
+
 /// Shortens a vector to length `radius`, rounding every coordinate toward zero.
 pub(crate) fn clip(vector: &mut [i32], radius: u64) {
-    let squared: u64 = vector
-        .iter()
-        .map(|&x| u64::from(x.unsigned_abs()) * u64::from(x.unsigned_abs()))
-        .sum();
-    if u128::from(squared) <= u128::from(radius) * u128::from(radius) {
+    let squared = squared_length(vector);
+    if squared <= u128::from(radius) * u128::from(radius) {
         return;
     }
     // The factor is taken a little short, so that rounding cannot lengthen the result: the relative

@@ -257,6 +257,20 @@ fn given_centers_must_have_the_right_shape() {
     ));
 }
 
+/// In so many columns the squares of one vector add up to 2^64, which is 0 to a sum of 64 bits.
+#[test]
+fn a_vector_of_any_width_is_clipped() {
+    let radius = 1 << 20;
+    let mut vector = vec![1_i32 << 23; 1 << 18];
+    clip(&mut vector, radius);
+    let squared: u128 = vector
+        .iter()
+        .map(|&x| u128::from(x.unsigned_abs()).pow(2))
+        .sum();
+    assert!(squared <= u128::from(radius).pow(2), "{squared}");
+    assert!(vector[0] > 0);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 

@@ -12,6 +12,7 @@ use super::solve::SynopsisSolver;
 use super::synopsis::{CellCounts, GridSynopsis, number_of_cells};
 use crate::clustering::Clustering;
 use crate::error::{FitError, ParamsError};
+use crate::memory::check_centers;
 use crate::size::SizedBudget;
 
 /// Checked grid algorithm: holds parameters, no generator and no state between fits.
@@ -73,6 +74,7 @@ impl Grid {
         frame: &Frame,
         relation: NeighboringRelation,
     ) -> Result<Vec<Event>, ParamsError> {
+        check_centers(self.solver().n_clusters(), frame.dimension())?;
         let parts = self.parts(relation)?;
         if let Some(n) = self.params.n_hint {
             self.cells_per_axis(n as f64, &parts.mechanism, frame.dimension(), true)?;

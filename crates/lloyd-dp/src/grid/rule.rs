@@ -35,6 +35,28 @@ impl CellRule {
     /// lay between 0.25 and 1.
     pub const GRID_K: Self = Self::ClusterAware { bias: 0.5 };
 
+    /// The name in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Uniform { .. } => "uniform",
+            Self::Extended { .. } => "extended",
+            Self::ClusterAware { .. } => "cluster-aware",
+            Self::PerAxis(_) => "per-axis",
+        }
+    }
+
+    /// θ, or the factor of the bias; none where the number of cells is given.
+    #[must_use]
+    pub const fn factor(self) -> Option<f64> {
+        match self {
+            Self::Uniform { theta: factor }
+            | Self::Extended { theta: factor }
+            | Self::ClusterAware { bias: factor } => Some(factor),
+            Self::PerAxis(_) => None,
+        }
+    }
+
     /// The number M of cells that the rule asks for, before rounding.
     #[must_use]
     pub fn cells(self, n: f64, epsilon: f64, dimension: usize, n_clusters: usize) -> f64 {

@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use super::synopsis::GridSynopsis;
 use crate::clustering::Clustering;
 use crate::error::ParamsError;
+use crate::memory::check_clusters;
 
 mod swap;
 
@@ -128,9 +129,7 @@ impl SynopsisSolverParams {
     ///
     /// The [`ParamsError`] of the first field that is out of range.
     pub fn check(self) -> Result<SynopsisSolver, ParamsError> {
-        if self.n_clusters == 0 {
-            return Err(ParamsError::NoClusters);
-        }
+        check_clusters(self.n_clusters)?;
         if self.n_starts == 0 {
             return Err(ParamsError::NoStarts);
         }

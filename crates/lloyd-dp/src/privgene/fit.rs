@@ -13,6 +13,7 @@ use super::cost::CostScale;
 use super::params::PrivGeneParams;
 use crate::clustering::Clustering;
 use crate::error::{FitError, ParamsError};
+use crate::memory::check_centers;
 use crate::size::SizedBudget;
 
 /// Factor of the mutations' shift from one round to the next.
@@ -30,6 +31,15 @@ struct Shares {
     pick: Epsilon,
     /// The single pick of round R.
     last: Epsilon,
+}
+
+/// The best candidate, and how many rounds it took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PrivGeneFit {
+    /// Its centers.
+    pub clustering: Clustering,
+    /// Rounds: set, or by a noisy size that was paid for.
+    pub n_rounds: usize,
 }
 
 impl PrivGene {
@@ -71,6 +81,7 @@ impl PrivGene {
         relation: NeighboringRelation,
     ) -> Result<Vec<Event>, ParamsError> {
         let params = &self.params;
+        check_centers(params.n_clusters, frame.dimension())?;
         let sized = self.sized(relation)?;
         let rounds = params.rounds(params.n_hint.map_or(1.0, |n| n as f64));
         let shares = self.shares(sized.epsilon, rounds)?;
@@ -108,7 +119,7 @@ impl PrivGene {
         source: &S,
         session: &mut Session<'_>,
         public: &mut dyn RngCore,
-    ) -> Result<Clustering, FitError> {
+    ) -> Result<PrivGeneFit, FitError> {
         let params = &self.params;
         let frame = source.frame();
         let relation = session.relation();
@@ -140,9 +151,12 @@ impl PrivGene {
                 )
             },
         )?;
-        Ok(Clustering {
-            centers: scaled(frame, &best),
-            noisy_counts: None,
+        Ok(PrivGeneFit {
+            clustering: Clustering {
+                centers: scaled(frame, &best),
+                noisy_counts: None,
+            },
+            n_rounds: rounds,
         })
     }
 }

@@ -4,6 +4,7 @@ use dp_core::Budget;
 
 use super::fit::PrivGene;
 use crate::error::ParamsError;
+use crate::memory::check_clusters;
 
 /// Unchecked parameters of `PGkM`; [`check`](Self::check) turns them into a [`PrivGene`].
 #[derive(Clone, Debug, PartialEq)]
@@ -94,9 +95,7 @@ impl PrivGeneParams {
             first_shift,
             n_hint,
         } = &self;
-        if *n_clusters == 0 {
-            return Err(ParamsError::NoClusters);
-        }
+        check_clusters(*n_clusters)?;
         if !(2..=100_000).contains(population) {
             return Err(ParamsError::Population {
                 name: "population",

@@ -101,7 +101,7 @@ fn with_much_budget_the_private_search_finds_what_the_exact_one_finds() {
         &records,
         |source, session| search.fit(source, session, &mut public()),
     );
-    for centers in [exact, private.centers] {
+    for centers in [exact, private.clustering.centers] {
         for truth in [-0.5, 0.5] {
             let near = |c: &f64| (c - truth).abs() < 0.25;
             assert!(
@@ -134,7 +134,7 @@ fn no_table_makes_a_fit_fail() {
                 let (fit, _) = run(pure(0.5), relation, 2, &table, |source, session| {
                     search.fit(source, session, &mut public())
                 });
-                assert!(fit.centers.iter().all(|c| c.abs() <= 1.0));
+                assert!(fit.clustering.centers.iter().all(|c| c.abs() <= 1.0));
             }
         }
     }

@@ -32,6 +32,15 @@ struct Shares {
     average: Epsilon,
 }
 
+/// The averages, and over how many blocks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampleAggregateFit {
+    /// Averages of the blocks' centers.
+    pub clustering: Clustering,
+    /// Blocks: by a rule from a public size, or a noisy one that was paid for.
+    pub n_blocks: u64,
+}
+
 impl SampleAggregate {
     /// The parameters it was checked with.
     pub const fn params(&self) -> &SampleAggregateParams {
@@ -67,8 +76,8 @@ impl SampleAggregate {
         relation: NeighboringRelation,
     ) -> Result<Vec<Event>, ParamsError> {
         let d = frame.dimension();
-        let kd = (self.params.n_clusters * d) as u64;
         self.params.most_blocks(d)?;
+        let kd = (self.params.n_clusters * d) as u64;
         let shares = self.shares(relation, d)?;
         let mut events = Vec::new();
         if let Some(size) = &shares.sized.size {
@@ -100,7 +109,7 @@ impl SampleAggregate {
         source: &S,
         session: &mut Session<'_>,
         public: &mut dyn RngCore,
-    ) -> Result<Clustering, FitError> {
+    ) -> Result<SampleAggregateFit, FitError> {
         let params = &self.params;
         let frame = source.frame();
         let (k, d) = (params.n_clusters, frame.dimension());
@@ -149,9 +158,12 @@ impl SampleAggregate {
             frame.domain().clip_scaled(&mut row);
             center.assign(&ndarray::ArrayView1::from(&row));
         }
-        Ok(Clustering {
-            centers,
-            noisy_counts: None,
+        Ok(SampleAggregateFit {
+            clustering: Clustering {
+                centers,
+                noisy_counts: None,
+            },
+            n_blocks,
         })
     }
 }

@@ -66,13 +66,10 @@ impl CenterOrder {
     }
 }
 
-/// Squared distance in squared lattice units, exactly.
+/// Squared distance in squared lattice units, exactly below 2^63.
 fn sq_distance(a: &[i32], b: &[i32]) -> i64 {
-    a.iter()
-        .zip(b)
-        .map(|(a, b)| {
-            let difference = i64::from(*a) - i64::from(*b);
-            difference * difference
-        })
-        .sum()
+    a.iter().zip(b).fold(0_i64, |sum, (a, b)| {
+        let difference = i64::from(*a) - i64::from(*b);
+        sum.saturating_add(difference * difference)
+    })
 }

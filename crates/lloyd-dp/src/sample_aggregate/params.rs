@@ -5,6 +5,7 @@ use dp_core::Budget;
 use super::fit::SampleAggregate;
 use super::order::CenterOrder;
 use crate::error::ParamsError;
+use crate::memory::check_clusters;
 
 /// Most blocks: a noisy size may be huge, and every block takes memory.
 pub const MAX_BLOCKS: u64 = 1 << 20;
@@ -133,9 +134,7 @@ impl SampleAggregateParams {
             quantiles,
             n_hint,
         } = &self;
-        if *n_clusters == 0 {
-            return Err(ParamsError::NoClusters);
-        }
+        check_clusters(*n_clusters)?;
         match *blocks {
             BlockRule::Power(got) if !(got > 0.0 && got <= 1.0) => {
                 return Err(ParamsError::Blocks { got });

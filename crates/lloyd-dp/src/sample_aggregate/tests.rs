@@ -75,12 +75,13 @@ fn with_much_budget_the_average_of_clear_clusters_is_near_their_centers() {
         for truth in [-0.5, 0.5] {
             let near = |c: &f64| (c - truth).abs() < 0.2;
             assert!(
-                fit.centers
+                fit.clustering
+                    .centers
                     .rows()
                     .into_iter()
                     .any(|center| center.iter().all(near)),
                 "{}",
-                fit.centers
+                fit.clustering.centers
             );
         }
     }
@@ -141,7 +142,7 @@ fn no_table_makes_a_fit_fail() {
                     let (fit, _) = run(pure(0.5), relation, 2, &table, |source, session| {
                         aggregate.fit(source, session, &mut public())
                     });
-                    assert!(fit.centers.iter().all(|c| c.abs() <= 1.0));
+                    assert!(fit.clustering.centers.iter().all(|c| c.abs() <= 1.0));
                 }
             }
         }

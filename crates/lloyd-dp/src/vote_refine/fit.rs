@@ -14,6 +14,7 @@ use super::shape::Shape;
 use super::start;
 use crate::clustering::Clustering;
 use crate::error::{FitError, ParamsError};
+use crate::memory::check_centers;
 
 /// Checked vote-and-refine: holds parameters, no generator and no state between fits.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +52,7 @@ impl VoteRefine {
         relation: NeighboringRelation,
     ) -> Result<Vec<Event>, ParamsError> {
         let params = &self.params;
+        check_centers(params.n_clusters, frame.dimension())?;
         let sized = params.sized(relation)?;
         let rules = params.rules(params.n_hint.map(|n| n as f64), frame.dimension(), relation);
         let mut events = Vec::new();

@@ -5,6 +5,7 @@ use dp_core::Budget;
 use super::fit::VoteRefine;
 use super::rules::Start;
 use crate::error::{MAX_ITERATIONS, ParamsError};
+use crate::memory::check_clusters;
 
 /// Unchecked parameters; [`check`](Self::check) turns them into a [`VoteRefine`].
 ///
@@ -188,9 +189,7 @@ impl VoteRefineParams {
             threshold,
             growth,
         } = &self;
-        if *n_clusters == 0 {
-            return Err(ParamsError::NoClusters);
-        }
+        check_clusters(*n_clusters)?;
         if *n_hint == Some(0) {
             return Err(ParamsError::SizeHint);
         }

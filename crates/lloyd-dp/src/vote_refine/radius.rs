@@ -15,10 +15,10 @@ const FINE: u32 = 2;
 
 /// The bin of a squared distance: which power of two it lies above, and its next two bits.
 fn bin(squared: u64) -> usize {
-    // One more, so that every number has a leading bit; sums of squares stay below 2^61.
-    let number = squared + 1;
+    // One more, so that every number has a leading bit. Only in hundreds of thousands of columns are sums of squares cut off.
+    let number = squared.saturating_add(1);
     let octave = number.ilog2();
-    let below = ((number << FINE) >> octave) & ((1 << FINE) - 1);
+    let below = ((u128::from(number) << FINE) >> octave) & ((1 << FINE) - 1);
     ((octave as usize) << FINE) | below as usize
 }
 
@@ -87,7 +87,7 @@ impl Distances {
         });
         let squared = upper_edge(at.unwrap_or(self.bins.len() - 1));
         let root = squared.isqrt();
-        (root + u64::from(root * root < squared)).clamp(1, self.largest)
+        (root + u64::from(root.saturating_mul(root) < squared)).clamp(1, self.largest)
     }
 }
 
@@ -104,12 +104,10 @@ fn histogram<S: LatticeSource>(
             centers.assign(block.rows, labels);
             for (i, &label) in labels.iter().enumerate() {
                 let center = &centers.units[label as usize];
-                let squared: u64 = (0..block.dimension)
-                    .map(|j| {
-                        let x = u64::from((block.units(i, j) - center[j]).unsigned_abs());
-                        x * x
-                    })
-                    .sum();
+                let squared = (0..block.dimension).fold(0_u64, |sum, j| {
+                    let x = u64::from((block.units(i, j) - center[j]).unsigned_abs());
+                    sum.saturating_add(x * x)
+                });
                 bins[bin(squared).min(n_bins - 1)] += 1;
             }
         },

@@ -99,7 +99,7 @@ impl Centers {
                 let measured = (d as f64 * noise * noise
                     + moved * self.count_std_dev * self.count_std_dev)
                     / (count * count);
-                let gain = *variance / (*variance + measured);
+                let gain = gain(*variance, measured);
                 for (x, to) in center.iter_mut().zip(&to) {
                     *x += gain * to;
                 }
@@ -144,6 +144,17 @@ impl Centers {
             variance: Some(merged),
             count_std_dev: self.count_std_dev,
         }
+    }
+}
+
+/// The share of a measured step that is taken: what is known of the center against what the measurement is worth.
+///
+/// Where there is hardly any noise both may be nothing: then the measurement is taken as it is.
+fn gain(variance: f64, measured: f64) -> f64 {
+    if measured > 0.0 && variance.is_finite() {
+        variance / (variance + measured)
+    } else {
+        1.0
     }
 }
 

@@ -139,7 +139,7 @@ impl VoteRefineParams {
             grid_share: 0.0,
             n_candidates: self
                 .n_candidates
-                .unwrap_or((n_candidates as usize).max(2 * self.n_clusters)),
+                .unwrap_or((n_candidates as usize).max(self.n_clusters.saturating_mul(2))),
             n_rounds,
             first_steps: self
                 .first_steps

@@ -99,6 +99,28 @@ fn every_variant_spends_what_it_plans_and_no_more_than_the_budget() {
     }
 }
 
+/// Where noise is always 0 and every record lies on its center, nothing is left to weigh a step by: 0 over 0 must not become a center.
+#[test]
+fn without_noise_the_centers_are_the_points() {
+    let points = [[0.5, -0.5, 0.25, 0.0], [-0.5, 0.5, 0.0, -0.25]];
+    let records = Array2::from_shape_fn((2000, 4), |(i, j)| points[i % 2][j]);
+    for delta in [0.0, 1e-6] {
+        for epsilon in [1e5, 1e9] {
+            let params = VoteRefineParams::new(2, budget(epsilon, delta));
+            let mut rng = InsecureSeededRng::new(1);
+            let mut session = Session::new(params.budget, NeighboringRelation::AddRemove, &mut rng);
+            let fit = run(&params, &records, &mut session).expect("total");
+            for point in points {
+                let near = fit.clustering.centers.outer_iter().any(|center| {
+                    let mut pairs = center.iter().zip(point);
+                    pairs.all(|(x, p)| (x - p).abs() < 1e-3)
+                });
+                assert!(near, "epsilon = {epsilon}: {}", fit.clustering.centers);
+            }
+        }
+    }
+}
+
 #[test]
 fn parameters_out_of_range_are_refused_one_by_one() {
     let params = || VoteRefineParams::new(2, budget(1.0, 1e-6));

@@ -142,3 +142,21 @@ fn regular_quotes_are_told_from_others() {
         assert_eq!(quotes(line), expected);
     }
 }
+
+/// Half of a line end would look like a blank line.
+#[test]
+fn a_line_end_of_two_bytes_is_never_cut() {
+    for before in PIECE - 8..PIECE + 8 {
+        let mut bytes = b"a\r\n".to_vec();
+        bytes.resize(before, b'1');
+        bytes.extend_from_slice(b"\r\n2\r\n");
+        let mut cutter = Cutter::new(bytes.as_slice());
+        cutter.header().expect("in memory");
+        cutter.by_line(true);
+        while let Some(piece) = cutter.next().expect("in memory") {
+            if let Piece::Records { bytes, .. } = piece {
+                assert!(!bytes.starts_with(b"\n"), "{before}");
+            }
+        }
+    }
+}
