@@ -61,13 +61,23 @@ pub(super) fn view(subject: &Subject, neighbors: &Neighbors) -> View {
 
 /// The neighbors between which statistics move most, ties to the earlier ones.
 fn worst(subject: &Subject) -> (Neighbors, View) {
-    let pairs = all_neighbors(subject).into_iter().map(|neighbors| {
-        let view = view(subject, &neighbors);
-        (neighbors, view)
-    });
-    let worse = |a: &View, b: &View| a.moves.all > b.moves.all;
-    let worst = pairs.reduce(|a, b| if worse(&b.1, &a.1) { b } else { a });
-    worst.expect("there are several")
+    let mut all = all_neighbors(subject);
+    let one = |job: u64| {
+        let at = usize::try_from(job).unwrap_or(usize::MAX);
+        let neighbors = all.get(at);
+        Ok::<_, Infallible>(neighbors.map(|neighbors| (at, view(subject, neighbors))))
+    };
+    let worse = |a: &(usize, View), b: &(usize, View)| {
+        let order = a.1.moves.all.total_cmp(&b.1.moves.all);
+        order.then(b.0.cmp(&a.0)).is_gt()
+    };
+    let worst = |a: Option<(usize, View)>, b: Option<(usize, View)>| match (a, b) {
+        (Some(a), Some(b)) => Some(if worse(&a, &b) { a } else { b }),
+        (a, b) => a.or(b),
+    };
+    let Ok(worst) = spread(all.len() as u64, one, worst);
+    let (at, view) = worst.flatten().expect("there are several");
+    (all.swap_remove(at), view)
 }
 
 /// How far the statistics of a subject move between the neighbors on which it is attacked: without any runs of the attack.

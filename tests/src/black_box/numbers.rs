@@ -28,6 +28,9 @@ pub(super) struct Move {
 
 /// Whether a call's output may be released: coins stay private, and so does every draw whose bound is a theorem (secret samples, which tuples
 /// pass a test).
+///
+/// The order in which an aggregator asks about its clusters is private, too, and seen here all the same: on the neighbors of the audit it does not
+/// change. If a bound there were above the promise, this would be the first thing to look at.
 fn is_released(call: &Call) -> bool {
     call.event.sensitivity != Sensitivity::ByTheorem && !matches!(call.output, Output::Coins(_))
 }
