@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use workspace_tests::{hostile, replays, spending, subjects, tuple_attacks, zoo};
+use workspace_tests::{black_box, hostile, replays, spending, subjects, tuple_attacks, zoo};
 
 /// Every algorithm of the facade has neighbors here; a new one fails until it has.
 #[test]
@@ -21,6 +21,22 @@ fn neighbors_make_the_same_calls_within_the_declared_sensitivities() {
     let subjects = subjects::all().expect("every algorithm is known to the audit");
     for compared in replays::algorithms(&subjects, 200).unwrap_or_else(|p| panic!("{p}")) {
         assert!(compared.calls >= compared.pairs, "{compared:?}");
+    }
+}
+
+/// Between the neighbors that the black box attacks a number moves that is released, or there is a reason why none can: else no number of
+/// runs would show anything.
+#[test]
+fn every_attacked_pair_has_something_to_tell() {
+    for subject in subjects::attacked().expect("every algorithm is known to the audit") {
+        let moves = black_box::moves(&subject);
+        let tells = moves.single > 0.0;
+        assert_eq!(
+            tells,
+            subject.unseen.is_none(),
+            "{}: {moves:?}",
+            subject.name()
+        );
     }
 }
 

@@ -1,20 +1,21 @@
 //! Black-box attacks on worst-case neighbors: every mechanism of `dp-core`, and every algorithm end to end.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 
-use dp_audit::black_box::{BlackBox, Counts, Finding};
+use dp_audit::black_box::{BlackBox, Finding};
 use dp_core::mechanism::{SelectionRule, ThresholdMechanism};
 use dp_core::rng::InsecureSeededRng;
-use dp_core::tape::{Output, Statistic};
-use dp_core::{Confidential, Delta, NeighboringRelation, Session, conversion};
-use ndarray::Array2;
+use dp_core::{Confidential, Delta, conversion};
 use rayon::prelude::*;
 
 use crate::door::{epsilon, gaussian, laplace, rich, selection};
 use crate::laws::{self, Law};
-use crate::parallel::spread;
-use crate::subjects::Subject;
+
+mod end_to_end;
+mod numbers;
+mod view;
+pub use end_to_end::{algorithm, moves};
+pub use view::Moves;
 
 /// Probability that any bound of one audit is above the truth.
 pub(crate) const JOINT_RATE: f64 = 1e-3;
@@ -35,6 +36,10 @@ pub struct Verdict {
     pub promised: f64,
     /// What the exact law gives to the tested event, where it is known.
     pub own: Option<f64>,
+    /// How far the statistics move of which the adversary sees noisy values, where it chose them.
+    pub moves: Option<Moves>,
+    /// Why none of them need move.
+    pub unseen: Option<&'static str>,
 }
 
 impl Verdict {
@@ -44,12 +49,15 @@ impl Verdict {
         self.found > self.promised
     }
 
-    /// Whether the attack misses what the exact law says is there.
+    /// Whether the attack misses what the exact law says is there, or looks at nothing that could tell the data sets apart.
+    ///
+    /// A pair with a reason for that must not move at all: else the reason is out of date.
     #[must_use]
     pub fn is_blind(&self) -> bool {
-        // Written as what must hold: a NaN is blind.
-        self.own
-            .is_some_and(|own| !(self.found >= SIGHT * own && own > 0.0))
+        // Written as what must hold: a bound that is no number, as where the likelier event is rarer than δ, is blind.
+        let misses = |own: f64| !(self.found >= SIGHT * own && own > 0.0);
+        let looks_away = |moves: Moves| (moves.all > 0.0) == self.unseen.is_some();
+        self.own.is_some_and(misses) || self.moves.is_some_and(looks_away)
     }
 
     /// The verdict in one line.
@@ -58,8 +66,18 @@ impl Verdict {
         let own = self.own.map_or(String::new(), |own| {
             format!(", {:.0} % of {own:.3}", 100.0 * self.found / own)
         });
+        let moves = match (self.moves, self.unseen) {
+            (None, _) => String::new(),
+            (Some(moves), None) => {
+                format!(
+                    ", moves {:.2}, three numbers {:.2}",
+                    moves.all, moves.single
+                )
+            }
+            (Some(moves), Some(reason)) => format!(", moves {:.2}: {reason}", moves.all),
+        };
         format!(
-            "{}: epsilon ≥ {:.3} of {:.3}{own} ({} runs)",
+            "{}: epsilon ≥ {:.3} of {:.3}{own}{moves} ({} runs)",
             self.name, self.found, self.promised, self.runs
         )
     }
@@ -246,128 +264,7 @@ fn verdict<O>(
         found: finding.epsilon,
         promised,
         own: Some(((own[0] - delta) / own[1]).ln()),
+        moves: None,
+        unseen: None,
     }
-}
-
-/// Runs of one job: many jobs share the machine's cores.
-const JOB: u64 = 10_000;
-
-/// Numbers that the adversary looks at.
-const SEEN: usize = 3;
-
-/// What the adversary sees of one run: of each call the first number and the last, in the order of calls.
-type Seen = [i32; SEEN];
-
-/// Where nothing was released.
-const NOTHING: i32 = i32::MIN;
-
-/// Attacks an algorithm end to end: the adversary sees the first numbers that come through the door.
-///
-/// Add-remove: two records in a corner (or as many as the subject says), or one fewer. Replace-one: one of them is in the opposite corner.
-/// Jobs have generators of their own, so that the result does not depend on the number of threads.
-#[must_use]
-pub fn algorithm(subject: &Subject, runs: u64, pairs: usize) -> Verdict {
-    let runs = (runs / subject.cost as u64).max(1000);
-    let promise = subject.promise;
-    let corner = |n: usize| Array2::from_elem((n, subject.columns), 0.9);
-    let crowd = subject.crowd;
-    let (first, mut second) = (corner(crowd), corner(crowd));
-    match promise.relation {
-        NeighboringRelation::AddRemove => second = corner(crowd - 1),
-        NeighboringRelation::ReplaceOne => second.row_mut(crowd - 1).fill(-0.9),
-    }
-    let run = |records: &Array2<f64>, rng: &mut InsecureSeededRng| -> Seen {
-        let mut session = Session::new(promise.budget, promise.relation, rng).recorded();
-        // A failure is an outcome too.
-        match subject.run(records, &mut session) {
-            Ok(()) => seen(session),
-            Err(_) => [i32::MAX; SEEN],
-        }
-    };
-    // The outcomes of one job of one half of the runs.
-    let each = |half: u64, n: u64, job: u64, see: &mut dyn FnMut(Seen, Seen)| {
-        let seed = 4 * job + 2 * half;
-        let mut rngs = [seed, seed + 1].map(InsecureSeededRng::new);
-        for _ in 0..JOB.min(n - job * JOB) {
-            let [a, b] = &mut rngs;
-            see(run(&first, a), run(&second, b));
-        }
-    };
-    let audit = audit(runs, pairs, promise.budget.delta.get());
-    let half = runs / 2;
-    let count = |job| {
-        let mut counts = Counts::default();
-        each(0, half, job, &mut |a, b| counts.add(a, b));
-        Ok::<_, Infallible>(counts)
-    };
-    let Ok(counts) = spread(half.div_ceil(JOB), count, Counts::merged);
-    let chosen = audit.choose(&counts.unwrap_or_default(), half);
-    let rest = runs - half;
-    let hit = |job| {
-        let mut hits = [0; 2];
-        each(1, rest, job, &mut |a, b| {
-            hits[0] += u64::from(chosen.event.contains(&a));
-            hits[1] += u64::from(chosen.event.contains(&b));
-        });
-        Ok::<_, Infallible>(hits)
-    };
-    let Ok(hits) = spread(rest.div_ceil(JOB), hit, |a, b| [a[0] + b[0], a[1] + b[1]]);
-    let hits = hits.unwrap_or_default();
-    let finding = audit.bound(chosen, hits, rest);
-    Verdict {
-        name: subject.name(),
-        runs,
-        found: finding.epsilon,
-        promised: promise.budget.epsilon.get(),
-        own: None,
-    }
-}
-
-/// Numbers that came through the door, in halves of a standard deviation where noise was added.
-fn seen(session: Session<'_>) -> Seen {
-    let tape = session.into_tape().unwrap_or_default();
-    let mut seen = [NOTHING; SEEN];
-    let numbers = tape.calls().iter().flat_map(|call| {
-        let spread = match call
-            .event
-            .parameters
-            .get("std_dev")
-            .or(call.event.parameters.get("scale"))
-        {
-            Some(dp_core::Value::Real(spread)) => *spread,
-            _ => 1.0,
-        };
-        #[expect(clippy::cast_possible_truncation, reason = "clamped")]
-        let coarse = move |x: i128| (2.0 * x as f64 / spread).round().clamp(-1e9, 1e9) as i32;
-        let numbers: Vec<i32> = match (&call.statistic, &call.output) {
-            // A point of a grid: in which eighth it lies. Finer outcomes would be seen once each.
-            (Statistic::Steps(steps), Output::Integers(values)) => {
-                let length: u64 = steps.iter().map(|&(length, _)| length).sum();
-                let eighth = |x: i128| i32::try_from(8 * x / i128::from(length.max(1)));
-                values.iter().filter_map(|&x| eighth(x).ok()).collect()
-            }
-            // The records of the neighbors lie in opposite corners, at the two ends of a grid.
-            (_, Output::Integers(values)) => {
-                let last = values.last().filter(|_| values.len() > 1);
-                values
-                    .first()
-                    .into_iter()
-                    .chain(last)
-                    .map(|&x| coarse(x))
-                    .collect()
-            }
-            (_, Output::Keyed(values)) if values.is_empty() => vec![NOTHING],
-            (_, Output::Keyed(values)) => values.values().take(SEEN).map(|&x| coarse(x)).collect(),
-            (_, Output::Choice(choice)) => {
-                vec![choice.map_or(NOTHING, |i| i32::try_from(i).unwrap_or(i32::MAX))]
-            }
-            // Coins stay private: they are not seen.
-            (_, Output::Coins(_)) => Vec::new(),
-        };
-        numbers
-    });
-    for (place, number) in seen.iter_mut().zip(numbers) {
-        *place = number;
-    }
-    seen
 }

@@ -23,12 +23,15 @@ pub struct Compared {
     pub calls: usize,
 }
 
-/// Replays `pairs` neighbors of one subject (rounded up to whole groups).
+/// Replays `pairs` neighbors of one subject (rounded up to whole groups); none of one that says why not.
 ///
 /// # Errors
 ///
 /// The first difference, with the group in which it was seen.
 pub fn subject(subject: &Subject, pairs: usize, seed: u64) -> Result<(usize, usize), String> {
+    if subject.unreplayed.is_some() {
+        return Ok((0, 0));
+    }
     let promise = subject.promise;
     let tables = TablePairs::new(subject.columns, -1.0, 1.0, promise.relation, seed)
         .most_rows(subject.most_rows)
@@ -67,26 +70,24 @@ pub fn subject(subject: &Subject, pairs: usize, seed: u64) -> Result<(usize, usi
 pub fn algorithms(subjects: &[Subject], pairs: usize) -> Result<Vec<Compared>, String> {
     let mut all: Vec<Compared> = Vec::new();
     for subject in subjects {
-        if all
-            .last()
-            .is_none_or(|last| last.algorithm != subject.algorithm)
-        {
+        let same = subjects
+            .iter()
+            .filter(|other| other.algorithm == subject.algorithm && other.unreplayed.is_none());
+        let share = pairs.div_ceil(same.count().max(1));
+        let (pairs, calls) = self::subject(subject, share, 1)?;
+        let known = all
+            .iter()
+            .position(|other| other.algorithm == subject.algorithm);
+        let at = known.unwrap_or(all.len());
+        if known.is_none() {
             all.push(Compared {
                 algorithm: subject.algorithm,
                 ..Compared::default()
             });
         }
-        let Some(compared) = all.last_mut() else {
-            continue;
-        };
-        let same = subjects
-            .iter()
-            .filter(|other| other.algorithm == subject.algorithm);
-        let share = pairs.div_ceil(same.count());
-        let (pairs, calls) = self::subject(subject, share, 1)?;
-        compared.subjects += 1;
-        compared.pairs += pairs;
-        compared.calls += calls;
+        all[at].subjects += usize::from(subject.unreplayed.is_none());
+        all[at].pairs += pairs;
+        all[at].calls += calls;
     }
     Ok(all)
 }

@@ -71,12 +71,16 @@ pub struct Subject {
     pub cost: usize,
     /// Records in the corner that the black box looks at, one of which changes.
     pub crowd: usize,
+    /// Why nothing that the black box may see tells these neighbors apart, where that is so.
+    pub unseen: Option<&'static str>,
+    /// Why it is not replayed, where that is so.
+    pub unreplayed: Option<&'static str>,
     run: Box<Run>,
     theorem: Option<Box<Theorem>>,
 }
 
 impl Subject {
-    fn new(
+    pub(crate) fn new(
         algorithm: &'static str,
         settings: String,
         promise: Promise,
@@ -89,9 +93,11 @@ impl Subject {
             promise,
             columns,
             most_rows: 12,
-            least_share: (0.999, ""),
+            least_share: (FULL_SHARE, ""),
             cost: 1,
             crowd: 2,
+            unseen: None,
+            unreplayed: None,
             run: Box::new(run),
             theorem: None,
         }
@@ -114,6 +120,11 @@ impl Subject {
 
     fn crowd(mut self, crowd: usize) -> Self {
         self.crowd = crowd;
+        self
+    }
+
+    fn unreplayed(mut self, reason: &'static str) -> Self {
+        self.unreplayed = Some(reason);
         self
     }
 
@@ -167,6 +178,21 @@ impl Subject {
 impl std::fmt::Debug for Subject {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.name())
+    }
+}
+
+/// The least share of ε that a run must use which answers in full: what is not spent is noise for nothing.
+const FULL_SHARE: f64 = 0.999;
+
+/// Checks that an answer was paid for in full; only ⊥ may leave a part of the budget.
+fn paid_in_full(session: &Session<'_>) -> Result<(), String> {
+    let share = session.guarantee().epsilon / session.budget().epsilon.get();
+    if share >= FULL_SHARE {
+        Ok(())
+    } else {
+        Err(format!(
+            "an answer that is not ⊥ was paid for with {share} of epsilon"
+        ))
     }
 }
 

@@ -213,6 +213,8 @@ impl Attack {
             found: finding.epsilon,
             promised: EPSILON,
             own: None,
+            moves: None,
+            unseen: None,
         }
     }
 }

@@ -166,8 +166,11 @@ pub struct ReplayReport {
     pub differences: Vec<Difference>,
     /// How many calls were compared.
     pub calls: usize,
-    /// Pairs of statistics whose bound is a theorem, not a sensitivity: recorded, then replayed.
+    /// Pairs of statistics whose bound is a theorem, not a sensitivity: recorded, then replayed. Of equal length, and not empty.
     pub by_theorem: Vec<(Event, Statistic, Statistic)>,
+    /// What the replay asked at each call that was compared, by its position in the list of calls: private, for audits that look for what tells
+    /// the two data sets apart.
+    pub statistics: BTreeMap<usize, Statistic>,
 }
 
 /// Where a session's calls go.
@@ -264,7 +267,8 @@ impl Deck {
                 {
                     report.differences.push(Difference::Parts { position });
                 }
-                compare(position, call, statistic, *edit, report);
+                compare(position, call, &statistic, *edit, report);
+                report.statistics.insert(position, statistic);
                 output
             }
         }
@@ -331,11 +335,19 @@ impl Deck {
 fn compare(
     position: usize,
     call: &Call,
-    statistic: Statistic,
+    statistic: &Statistic,
     edit: Edit,
     report: &mut ReplayReport,
 ) {
-    let covered = match (&call.statistic, &statistic) {
+    let by_theorem = call.event.sensitivity == Sensitivity::ByTheorem;
+    let covered = match (&call.statistic, statistic) {
+        // How many numbers there are is public. What they may be is not for a norm to say, so they are kept for a check of their own.
+        (Statistic::Integers(recorded), Statistic::Integers(replayed)) if by_theorem => {
+            if recorded.len() == replayed.len() && !recorded.is_empty() {
+                keep(call, statistic, report);
+            }
+            recorded.len() == replayed.len()
+        }
         (Statistic::Integers(recorded), Statistic::Integers(replayed)) => {
             allowed(&call.event, edit).covers(recorded, replayed)
         }
@@ -345,12 +357,10 @@ fn compare(
         (Statistic::Steps(recorded), Statistic::Steps(replayed)) => {
             steps_cover(allowed(&call.event, edit), recorded, replayed)
         }
-        // Probabilities are bounded by the theorem of their charge: kept for its own check.
+        // Probabilities are bounded by the theorem of their charge, whatever the draw says.
         (Statistic::Fractions(_), Statistic::Fractions(_)) => {
-            report
-                .by_theorem
-                .push((call.event.clone(), call.statistic.clone(), statistic));
-            return;
+            keep(call, statistic, report);
+            true
         }
         _ => false,
     };
@@ -360,6 +370,16 @@ fn compare(
             event: Box::new(call.event.clone()),
         });
     }
+}
+
+/// Hands a pair out whose bound is a theorem.
+fn keep(call: &Call, statistic: &Statistic, report: &mut ReplayReport) {
+    let pair = (
+        call.event.clone(),
+        call.statistic.clone(),
+        statistic.clone(),
+    );
+    report.by_theorem.push(pair);
 }
 
 /// How far a statistic may move. A replaced record is a removal and an addition: what was proved under add-remove, for which the
@@ -444,4 +464,68 @@ fn align(output: &Output, statistic: &Statistic, edit: Edit) -> Output {
         *coin = *coin && numerator > 0;
     }
     Output::Coins(coins)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanism::AdditiveMechanism;
+    use crate::rng::InsecureSeededRng;
+    use crate::sensitivity::L1Sensitivity;
+    use crate::{Budget, Confidential, Epsilon, Loss, Session};
+
+    const ADD: NeighboringRelation = NeighboringRelation::AddRemove;
+
+    /// A secret sample and two noisy vectors, one of them bounded by a theorem alone.
+    fn run(session: &mut Session<'_>, counts: &[i64]) {
+        let epsilon = Epsilon::new(1.0).expect("valid");
+        let event = Event::new("theorem", Sensitivity::ByTheorem, ADD, Loss::Pure(epsilon));
+        let charge = session.charge(event).expect("fits");
+        let one = L1Sensitivity::new(1).expect("valid");
+        let noise = AdditiveMechanism::laplace(one, epsilon).expect("drawable");
+        session.sample_charged(&charge, "sample", 2, 4);
+        for (purpose, sensitivity) in [
+            ("by theorem", Sensitivity::ByTheorem),
+            ("by norm", Sensitivity::LInf(9)),
+        ] {
+            let counts = Confidential::new(counts.to_vec());
+            session.add_noise_charged(&charge, &noise, purpose, sensitivity, &counts);
+        }
+    }
+
+    fn replay(first: &[i64], second: &[i64]) -> ReplayReport {
+        let budget = Budget::pure(Epsilon::new(1.0).expect("valid"));
+        let mut rng = InsecureSeededRng::new(1);
+        let mut session = Session::new(budget, ADD, &mut rng).recorded();
+        run(&mut session, first);
+        let tape = session.into_tape().expect("recorded");
+        let mut rng = InsecureSeededRng::new(2);
+        let session = Session::new(budget, ADD, &mut rng);
+        let mut session = session.replayed(&tape, Edit::Replaced(0));
+        run(&mut session, second);
+        session.into_report().expect("replayed")
+    }
+
+    #[test]
+    fn integers_whose_bound_is_a_theorem_are_handed_out() {
+        let report = replay(&[1, 2], &[1, 7]);
+        assert!(report.differences.is_empty(), "{:?}", report.differences);
+        let [(event, recorded, replayed)] = &report.by_theorem[..] else {
+            panic!("{:?}", report.by_theorem);
+        };
+        assert_eq!(event.sensitivity, Sensitivity::ByTheorem);
+        assert_eq!(recorded, &Statistic::Integers(vec![1, 2]));
+        assert_eq!(replayed, &Statistic::Integers(vec![1, 7]));
+        // The sample asks about nothing; both vectors are there.
+        assert_eq!(report.statistics.len(), 3);
+        assert_eq!(report.statistics[&2], Statistic::Integers(vec![1, 7]));
+    }
+
+    #[test]
+    fn another_number_of_integers_is_a_difference_even_under_a_theorem() {
+        let report = replay(&[1, 2], &[1, 2, 3]);
+        assert!(report.by_theorem.is_empty());
+        let at = |difference: &Difference| matches!(difference, Difference::Distance { .. });
+        assert_eq!(report.differences.iter().filter(|d| at(d)).count(), 2);
+    }
 }

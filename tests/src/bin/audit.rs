@@ -213,6 +213,11 @@ fn audit(effort: &Effort, only: &str) -> Vec<String> {
         }
         Err(problem) => problems.push(problem),
     }
+    for subject in &subjects {
+        if let Some(reason) = subject.unreplayed {
+            say(&format!("{}: not replayed, {reason}", subject.name()));
+        }
+    }
 
     parts.next("the ledger law");
     problems.extend(
@@ -247,7 +252,7 @@ fn audit(effort: &Effort, only: &str) -> Vec<String> {
 
 /// Laws at the door, and theorems.
 fn laws(draws: usize) -> Vec<String> {
-    let checks: [Result<(), String>; 14] = [
+    let checks: [Result<(), String>; 17] = [
         door::laplace_law(draws),
         door::gaussian_law(draws),
         door::selection_laws(draws / 4),
@@ -256,12 +261,15 @@ fn laws(draws: usize) -> Vec<String> {
         theorems::count_share(),
         theorems::far_record_counts(),
         theorems::coverage_rate(),
+        theorems::coverage_family(),
         theorems::friendly(),
         theorems::filtered_loss(),
+        theorems::gaussian_loss(),
         theorems::segment(),
         theorems::average_noise(),
         theorems::noisy_center_scales(),
         theorems::void_partitions_nothing(),
+        theorems::equal_points(),
     ];
     say(&format!("{draws} draws each"));
     checks.into_iter().filter_map(Result::err).collect()

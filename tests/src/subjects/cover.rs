@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{Subject, budget, promises};
 
 /// Sites with a repetition, on the border and on records of generated tables: ties in every distance.
-fn sites() -> Array2<f64> {
+pub(super) fn sites() -> Array2<f64> {
     array![
         [-1.0, -1.0],
         [1.0, 1.0],

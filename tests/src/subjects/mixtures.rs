@@ -6,14 +6,14 @@ use gmm::learner::{
     ClipAndNoise, CoinPress, CoinPressParams, GaussianLearner, KarwaVadhan, Passes, Prior, Sigmas,
     Start, Target,
 };
-use gmm::{PrivateGmmParams, Split, private::LearnerChoice};
+use gmm::{GmmOutcome, PrivateGmmParams, Split, private::LearnerChoice};
 use metric_space::FramedSource;
 use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::lloyd::frame;
-use super::{Subject, budget, promises};
+use super::{Subject, budget, paid_in_full, promises};
 
 /// The default learner on one column: for the black box.
 pub(super) fn small(promise: Promise) -> Subject {
@@ -128,9 +128,13 @@ fn whole(relation: NeighboringRelation, split: Split) -> Subject {
         let records = ndarray::concatenate(ndarray::Axis(0), &[rows.view(), easy.view()])
             .map_err(|error| error.to_string())?;
         let mut public = ChaCha8Rng::seed_from_u64(5);
-        gmm.fit(&FramedSource::new(&records, &frame), session, &mut public)
-            .map(drop)
-            .map_err(|error| error.to_string())
+        let outcome = gmm
+            .fit(&FramedSource::new(&records, &frame), session, &mut public)
+            .map_err(|error| error.to_string())?;
+        match outcome {
+            GmmOutcome::Released { .. } => paid_in_full(session),
+            GmmOutcome::Refused(_) => Ok(()),
+        }
     };
     let (name, least_share) = match split {
         Split::Budget => ("PrivatekGMM", 0.499),
@@ -144,5 +148,5 @@ fn whole(relation: NeighboringRelation, split: Split) -> Subject {
             least_share,
             "where the answer is ⊥ the learner is not paid for, unless halves were",
         )
-        .theorem(super::tuples::probabilities)
+        .theorem(super::tuples::by_theorem)
 }

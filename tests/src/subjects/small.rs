@@ -4,16 +4,17 @@
 //! One column, one cluster where that runs every draw of the algorithm, one round. Few numbers come through the door, and an adversary
 //! who sees the first of them sees nearly all there is.
 
+use dp_audit::replay::Promise;
 use dp_core::NeighboringRelation;
 
 use super::facade::{Setting, setting};
-use super::{Subject, cover, facade, lloyd, mixtures};
+use super::{Subject, budget, cover, facade, lloyd, mixtures};
 
 /// The setting for an algorithm of the facade; none if the usual ones serve.
 fn of_facade(name: &str, relation: NeighboringRelation) -> Option<Setting> {
     match name {
         "dplloyd" | "dplloyd-paper" | "pgkm" => Some(setting(1, 1, 1.0, Some(2)).iterations(1)),
-        "ug" | "eug" | "grid-k" | "hybrid" | "hybrid-refine" | "auto" => {
+        "ug" | "eug" | "grid-k" | "hybrid" | "hybrid-refine" | "auto" | "vote-refine" => {
             // One more record shows best in a grid of one cell, of which a replaced one shows nothing.
             let size = match relation {
                 NeighboringRelation::AddRemove => 20,
@@ -23,7 +24,7 @@ fn of_facade(name: &str, relation: NeighboringRelation) -> Option<Setting> {
         }
         "grid-sparse" => Some(setting(1, 1, 5.0, Some(10))),
         "gkm" | "gkm-3k" => Some(setting(1, 1, 1.0, Some(1))),
-        "vote-refine" | "ktuple" | "gmm" => Some(setting(1, 1, 1.0, Some(2))),
+        "ktuple" | "gmm" => Some(setting(1, 1, 1.0, Some(2))),
         _ => None,
     }
 }
@@ -38,7 +39,11 @@ pub(super) fn of(usual: &Subject) -> Result<Option<Subject>, String> {
     let promise = usual.promise;
     Ok(match usual.algorithm {
         "dplloyd variants" => Some(lloyd::small(promise)),
-        "maxcover" => Some(cover::small(promise)),
+        // At a δ that shows.
+        "maxcover" => Some(cover::small(Promise {
+            budget: budget(2.0, 1e-3),
+            ..promise
+        })),
         "maxcover candidates" => Some(cover::small_candidates(promise)),
         "gmm learners" => Some(mixtures::small(promise)),
         name => {

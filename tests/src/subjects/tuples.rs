@@ -1,20 +1,25 @@
 //! `PrivatekMeans` and the aggregators under it, on tuples that agree but for those of the table.
 
 use dp_audit::replay::Promise;
+use dp_core::sensitivity::Sensitivity;
 use dp_core::tape::Statistic;
-use dp_core::{Event, NeighboringRelation, Session};
+use dp_core::{Event, NeighboringRelation, Session, Value};
 use ktuple::averages::Axes;
+use ktuple::blocks::Sampling;
 use ktuple::friendly::{Filter, FriendlyAverages, FriendlyCore, RadiusSearch};
-use ktuple::means::PrivateKMeansParams;
+use ktuple::means::{KMeansOutcome, PrivateKMeansParams};
 use ktuple::paper::{NoisyComposition, PrivateKAverages, PrivateKNoisyCenters};
-use ktuple::{TupleAggregator, TupleShape, TupleSpend, Tuples};
+use ktuple::{ParamsError, TupleAggregator, TupleShape, TupleSpend, Tuples};
 use metric_space::{FramedSource, Lattice};
 use ndarray::{Array2, ArrayView2};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::lloyd::frame;
-use super::{Subject, budget};
+use super::{Subject, budget, paid_in_full};
+
+#[cfg(test)]
+mod tests;
 
 pub(super) fn subjects() -> Vec<Subject> {
     let core = |filter| FriendlyCore::new(1.0 / 12.0, filter).expect("a ratio in range");
@@ -56,6 +61,7 @@ pub(super) fn subjects() -> Vec<Subject> {
     for relation in NeighboringRelation::ALL {
         subjects.push(means(relation));
     }
+    subjects.push(with_replacement());
     subjects
 }
 
@@ -131,7 +137,7 @@ fn aggregator(
     let cost = if agree == Agree::All { 100 } else { 10 };
     Subject::new("ktuple aggregators", settings, promise, 2 * points, run)
         .cost(cost)
-        .theorem(probabilities)
+        .theorem(by_theorem)
 }
 
 /// Where point `i` of a tuple lies if it agrees with the others.
@@ -150,18 +156,18 @@ fn means(relation: NeighboringRelation) -> Subject {
     let means = params.check().expect("valid parameters");
     let n_blocks = means.n_blocks(&frame, relation).expect("enough budget");
     let mut rng = ChaCha8Rng::seed_from_u64(19);
-    let easy = Array2::from_shape_fn((12 * n_blocks, 2), |(i, _)| {
-        let place = if i % 2 == 0 { -0.6 } else { 0.6 };
-        place + rng.random_range(-0.01..0.01)
-    });
+    let easy = easy(12 * n_blocks, &mut rng);
     let run = move |rows: &Array2<f64>, session: &mut Session<'_>| {
         let records = ndarray::concatenate(ndarray::Axis(0), &[rows.view(), easy.view()])
             .map_err(|error| error.to_string())?;
         let mut public = ChaCha8Rng::seed_from_u64(5);
-        means
+        let outcome = means
             .fit(&FramedSource::new(&records, &frame), session, &mut public)
-            .map(drop)
-            .map_err(|error| error.to_string())
+            .map_err(|error| error.to_string())?;
+        match outcome {
+            KMeansOutcome::Released { .. } => paid_in_full(session),
+            KMeansOutcome::Refused(_) => Ok(()),
+        }
     };
     let settings = format!("PrivatekMeans, {n_blocks} blocks");
     Subject::new("ktuple on groups", settings, promise, 2, run)
@@ -171,34 +177,125 @@ fn means(relation: NeighboringRelation) -> Subject {
             0.749,
             "where the answer is ⊥ the refinement is not paid for",
         )
-        .theorem(probabilities)
+        .theorem(by_theorem)
 }
 
-/// Keeping probabilities: one tuple has any other one, each of the others one that differs by at most 1/(t/2 − 2).
-pub(super) fn probabilities(
-    _: &Event,
+/// Records of two groups in two columns.
+fn easy(n: usize, rng: &mut ChaCha8Rng) -> Array2<f64> {
+    Array2::from_shape_fn((n, 2), |(i, _)| {
+        let place = if i % 2 == 0 { -0.6 } else { 0.6 };
+        place + rng.random_range(-0.01..0.01)
+    })
+}
+
+/// Blocks that are drawn with replacement, as published, from twice as many records as draws: the least that the lemma takes.
+fn with_replacement() -> Subject {
+    // A sixth of ε is 1, the most that the lemma takes.
+    let promise = Promise {
+        budget: budget(6.0, 1e-3),
+        relation: NeighboringRelation::ReplaceOne,
+    };
+    let frame = frame(2, 20);
+    let sampling = Sampling::WithReplacement { block_size: 4 };
+    let params = PrivateKMeansParams::new(2, promise.budget)
+        .n_restarts(1)
+        .sampling(sampling);
+    // Too few on purpose: the refusal says how many are needed.
+    let few = params.clone().n_hint(Some(1)).check();
+    let few = few.expect("valid parameters");
+    let needed = match few.n_blocks(&frame, promise.relation) {
+        Err(ParamsError::TooFewRecords { needed, .. }) => needed,
+        other => panic!("one record is too few, got {other:?}"),
+    };
+    let means = params.n_hint(Some(needed)).check();
+    let means = means.expect("valid parameters");
+    let n = usize::try_from(needed).expect("some thousands");
+    let easy = easy(n, &mut ChaCha8Rng::seed_from_u64(29));
+    let run = move |rows: &Array2<f64>, session: &mut Session<'_>| {
+        let records = ndarray::concatenate(ndarray::Axis(0), &[rows.view(), easy.view()])
+            .map_err(|error| error.to_string())?;
+        let mut public = ChaCha8Rng::seed_from_u64(5);
+        means
+            .fit(&FramedSource::new(&records, &frame), session, &mut public)
+            .map(drop)
+            .map_err(|error| error.to_string())
+    };
+    let settings = format!("PrivatekMeans, drawn with replacement from {needed}");
+    Subject::new("ktuple on groups", settings, promise, 2, run)
+        .least_share(
+            0.499,
+            "as printed: half for the tuples by the lemma, a sixth for the averages, which are not paid for where the answer is ⊥",
+        )
+        .unreplayed("a record may be in several blocks, and with it in several tuples: the lemma counts them, not the replay")
+}
+
+/// Statistics under a theorem: probabilities of keeping, and counts of which the tuple that is replaced has any.
+pub(super) fn by_theorem(
+    event: &Event,
     recorded: &Statistic,
     replayed: &Statistic,
 ) -> Result<(), String> {
-    let (Statistic::Fractions(a), Statistic::Fractions(b)) = (recorded, replayed) else {
-        return Err("no probabilities".to_owned());
-    };
-    if a.len() != b.len() {
+    match (recorded, replayed) {
+        (Statistic::Fractions(a), Statistic::Fractions(b)) => probabilities(a, b),
+        (Statistic::Integers(a), Statistic::Integers(b))
+            if event.sensitivity == Sensitivity::ByTheorem =>
+        {
+            let purpose = match event.parameters.get("purpose") {
+                Some(Value::Text(purpose)) => purpose.as_str(),
+                _ => "",
+            };
+            counts(purpose, a, b).map_err(|what| format!("{purpose}: {what}"))
+        }
+        _ => Err(format!("{event} is about no probabilities and no counts")),
+    }
+}
+
+/// Counts of other tuples, one for each that is drawn or for all, move by at most 1, but that of the tuple that is replaced; it is drawn at
+/// most once. How many of the drawn ones pass follows from noisy counts, which a replay answers as they were.
+fn counts(purpose: &str, recorded: &[i128], replayed: &[i128]) -> Result<(), String> {
+    if recorded.len() != replayed.len() {
+        return Err("how many there are is public and differs".to_owned());
+    }
+    let pairs = recorded.iter().zip(replayed);
+    let far = pairs.filter(|(a, b)| a.abs_diff(**b) > 1).count();
+    match purpose {
+        "tuples outside of the balls" | "matches per tuple" => match far {
+            0 | 1 => Ok(()),
+            more => Err(format!(
+                "{more} counts move by more than 1, at most one may"
+            )),
+        },
+        "passing tuples" if recorded == replayed => Ok(()),
+        "passing tuples" => Err("follows from what was answered before, and differs".to_owned()),
+        _ => Err("has a bound by theorem that nothing checks".to_owned()),
+    }
+}
+
+/// Keeping probabilities (2a − t − 2)/(t − 4) of tuples with a matches among t − 1 others: one tuple has any other one, each of the others one
+/// that differs by at most 1/(t/2 − 2).
+fn probabilities(recorded: &[(u64, u64)], replayed: &[(u64, u64)]) -> Result<(), String> {
+    if recorded.len() != replayed.len() {
         return Err("the number of tuples is public and differs".to_owned());
     }
-    // Exactly, in integers: |min(a, m)/m − min(b, m)/m| ≤ 1/(t/2 − 2) = 2/(t − 4).
-    let t = a.len() as u64;
-    let far = a.iter().zip(b).filter(|(a, b)| {
-        let (top_a, top_b) = (a.0.min(a.1), b.0.min(b.1));
-        a.1 != b.1 || top_a.abs_diff(top_b).saturating_mul(t.saturating_sub(4)) > 2 * a.1
-    });
-    // Half of the tuples must match two neighbors' worth of each other: nothing below half may be kept at all.
-    let unfriendly = a.iter().zip(b).any(|(a, _)| a.1 == 0);
-    match far.count() {
-        _ if unfriendly => Err("a probability without a denominator".to_owned()),
-        0 | 1 => Ok(()),
-        more => Err(format!(
-            "{more} keeping probabilities move by more than the lemma allows"
-        )),
+    let t = recorded.len() as u64;
+    for &(top, bottom) in recorded.iter().chain(replayed) {
+        if bottom == 0 || bottom != t.saturating_sub(4) {
+            return Err(format!("{bottom} is not the lemma's denominator, t − 4"));
+        }
+        // a ≤ t − 1, so more than 1 is possible only where less than t + 2 is subtracted: where tuples are kept that half of the others match
+        // and no more.
+        if top > bottom {
+            return Err(format!("a tuple is kept with probability {top}/{bottom}"));
+        }
+    }
+    // Exactly, in integers: with the same denominator t − 4, 1/(t/2 − 2) is 2/(t − 4).
+    let far = recorded.iter().zip(replayed);
+    let far = far.filter(|(a, b)| a.0.abs_diff(b.0) > 2).count();
+    if far <= 1 {
+        Ok(())
+    } else {
+        Err(format!(
+            "{far} keeping probabilities move by more than the lemma allows"
+        ))
     }
 }
