@@ -5,6 +5,7 @@
 //! `--cfg dp_faults` only.
 
 use crate::subjects::{self, Subject};
+use crate::theorems::charges;
 use crate::{door, replays, spending, theorems};
 
 /// Draws of a statistical check.
@@ -228,6 +229,31 @@ pub const ZOO: &[(&str, &str, Check)] = &[
         "friendly-scale-private",
         "noise scaled by a private gap",
         Check::Replay("ktuple aggregators (proportional"),
+    ),
+    (
+        "friendly-centers-unsplit",
+        "each of k centers at the ρ of all",
+        Check::Law("charge of FriendlyCore", charges::friendly_core),
+    ),
+    (
+        "ktuple-count-noise-whole",
+        "each of m counts at the ε of all",
+        Check::Law("charge of the tuple test", charges::partition_test),
+    ),
+    (
+        "refine-sums-twice",
+        "sums of clusters at twice the ρ that was charged",
+        Check::Law("charge of refined centers", charges::refine),
+    ),
+    (
+        "ktuple-interior-weights",
+        "interior points by weights q in place of e^(εq/2)",
+        Check::Law("law of interior points", theorems::interior_points),
+    ),
+    (
+        "ktuple-average-filtered",
+        "points outside of a segment dropped, the mean of the others for all",
+        Check::Law("sum of an average", theorems::average_sum),
     ),
     (
         "ktuple-radius-private",
