@@ -78,6 +78,8 @@ const SELECTION: Check = Check::Law("laws of selection at the door", || {
 });
 const THRESHOLD: Check = Check::Law("law of the threshold", || door::threshold_law(DRAWS));
 
+const CONVERSIONS: Check = Check::Law("accountant against the ledger law", spending::conversions);
+
 /// Fault, what it does, and the check that catches it.
 pub const ZOO: &[(&str, &str, Check)] = &[
     (
@@ -111,6 +113,21 @@ pub const ZOO: &[(&str, &str, Check)] = &[
         "threshold-halved",
         "a threshold that releases single keys",
         THRESHOLD,
+    ),
+    (
+        "accountant-not-doubled",
+        "a proof for one record more or less at its price for a replaced one",
+        CONVERSIONS,
+    ),
+    (
+        "accountant-delta-factor-dropped",
+        "δ without its factor 1 + e^ε for a replaced record",
+        CONVERSIONS,
+    ),
+    (
+        "accountant-rho-twice",
+        "twice ρ in place of four times for a replaced record",
+        CONVERSIONS,
     ),
     (
         "lloyd-shares-swapped",
