@@ -33,9 +33,10 @@ pub enum NoisyComposition {
 /// and centers within (2/Δ)(1 + `α/2)·D_i` of each other. The text multiplies `D_i` by (1 + `γ_i`) with Laplace noise `γ_i`, whose scale then
 /// differs between neighbors, and is not private (point 9). ln `D_i` has sensitivity ln(1 + α), so here
 ///
-/// `λ_i` = (2/Δ)(1 + α/2)·exp(ln `D_i` + ln(1 + α)·(Lap(4k/ε) + (4k/ε)·ln(4k/δ))),
+/// `λ_i` = (2/Δ)(1 + α/2)·exp(ln `D_i` + ln(1 + α)·(Lap(4k/ε) + (4k/ε)·ln(8k/δ))),
 ///
-/// which underestimates some distance with probability at most δ/8, left out once (point 6): (ε, δ) with the test.
+/// which underestimates some distance with probability at most δ/8, left out once (point 6): (ε, δ) with the test. (The text has ln(4k/δ), by a
+/// factor ½ of the continuous law which discrete noise does not have.)
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PrivateKNoisyCenters {
     separation: Separation,
