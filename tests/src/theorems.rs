@@ -1,6 +1,6 @@
 //! Facts that theorems rest on and no replay shows: each checked against a formula written here once more.
 //!
-//! [`charges`] has those about the noise under a charge.
+//! [`charges`] has those about the noise under a charge, [`left_out`] those about events that a theorem leaves to δ.
 
 use dp_core::conversion::delta_of_gaussians;
 use dp_core::mechanism::GaussianMechanism;
@@ -29,6 +29,7 @@ use testkit::rates::implausible_cell;
 use crate::subjects::{budget, lattice_frame};
 
 pub mod charges;
+pub mod left_out;
 
 type Check = Result<(), String>;
 
@@ -56,6 +57,9 @@ pub const ALL: &[fn() -> Check] = &[
     charges::refine,
     charges::private_k_means,
     charges::coverage_picks,
+    left_out::friendly_core,
+    left_out::friendly_averages,
+    left_out::noisy_centers,
 ];
 
 fn must(holds: bool, what: impl FnOnce() -> String) -> Check {

@@ -5,7 +5,7 @@
 //! `--cfg dp_faults` only.
 
 use crate::subjects::{self, Subject};
-use crate::theorems::charges;
+use crate::theorems::{charges, left_out};
 use crate::{door, replays, spending, theorems};
 
 /// Draws of a statistical check.
@@ -251,6 +251,21 @@ pub const ZOO: &[(&str, &str, Check)] = &[
         "friendly-centers-unsplit",
         "each of k centers at the ρ of all",
         Check::Law("charge of FriendlyCore", charges::friendly_core),
+    ),
+    (
+        "friendly-margin-halved",
+        "half of the margin below the noisy number of kept tuples",
+        Check::Law("a count that is overestimated", left_out::friendly_averages),
+    ),
+    (
+        "friendly-raise-left-out",
+        "scales that are not raised against their noise",
+        Check::Law("scales that are too small", left_out::friendly_core),
+    ),
+    (
+        "ktuple-raise-halved",
+        "scales raised by half of what guards against their noise",
+        Check::Law("scales of noisy centers", left_out::noisy_centers),
     ),
     (
         "ktuple-count-noise-whole",

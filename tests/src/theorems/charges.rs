@@ -3,8 +3,8 @@
 //! Replays and the ledger law see neither: a replay compares two runs with the same wrong noise, and the ledger has the loss of the theorem as a
 //! whole. Each check runs an algorithm on made-up data, reads from the tape with which noise its steps were drawn, and refuses more than was paid by one
 //! part in 10⁹, less than was paid by one in 10⁶, and draws of which the theorem does not know. The rules are those of
-//! `docs/proofs/friendly-core.md`, `docs/proofs/ktuple.md` and `docs/proofs/maxcover.md`; δ that a theorem leaves to events of its own (a
-//! count that is overestimated, scales that are too small, balls that are bad) is taken as divided there, because it does not follow from the noise alone.
+//! `docs/proofs/friendly-core.md`, `docs/proofs/ktuple.md` and `docs/proofs/maxcover.md`. δ that a theorem leaves to events of its own is taken as
+//! divided there, because it does not follow from the noise alone: see [`left_out`](super::left_out).
 
 use dp_audit::charges::{Concentrated, Draws, greatest, within};
 use dp_core::composition::{ApproxLoss, advanced};
@@ -27,12 +27,12 @@ use super::{Check, must, text};
 use crate::subjects::{budget, lattice_frame};
 
 /// The least share of what was paid that draws must lose, where a theorem spends all of it.
-const LEAST: f64 = 1.0 - 1e-6;
+pub(super) const LEAST: f64 = 1.0 - 1e-6;
 
-const DELTA: f64 = 1e-6;
+pub(super) const DELTA: f64 = 1e-6;
 
 /// β of the tuple test, with which it fails on perfect tuples.
-const FAILURE_PROBABILITY: f64 = 0.05;
+pub(super) const FAILURE_PROBABILITY: f64 = 0.05;
 
 /// Units per passing tuple in which the tuple test counts.
 const PASS_UNITS: f64 = 1024.0;
@@ -47,7 +47,7 @@ fn shape(n_tuples: usize, points: usize) -> TupleShape {
 }
 
 /// The tape of an aggregation of n tuples that agree.
-fn tape(
+pub(super) fn tape(
     aggregator: &dyn TupleAggregator,
     n: usize,
     points: usize,
@@ -57,7 +57,7 @@ fn tape(
     let mut tuples = Tuples::new(points, 2, Lattice::default());
     for _ in 0..n {
         let tuple = Array2::from_shape_fn((points, 2), |(i, _)| {
-            0.6 - 1.2 * i as f64 + data.random_range(-0.001..0.001)
+            0.6 - 1.2 * i as f64 + data.random_range(-2e-5..2e-5)
         });
         tuples.push(tuple.view());
     }
@@ -80,14 +80,18 @@ fn tape(
 }
 
 /// A few more tuples than an aggregator needs.
-fn enough(aggregator: &dyn TupleAggregator, points: usize, epsilon: f64) -> Result<usize, String> {
+pub(super) fn enough(
+    aggregator: &dyn TupleAggregator,
+    points: usize,
+    epsilon: f64,
+) -> Result<usize, String> {
     let needed = aggregator.tuples_needed(shape(1, points), budget(epsilon, DELTA));
     let needed = usize::try_from(needed.map_err(text)?).map_err(text)?;
     Ok(needed + needed / 4 + 8)
 }
 
 /// The number of a list that has one.
-fn first(each: &[f64]) -> f64 {
+pub(super) fn first(each: &[f64]) -> f64 {
     each.first().copied().unwrap_or(f64::NAN)
 }
 
@@ -138,14 +142,12 @@ fn filtered(
     (t, points): (usize, usize),
     budget: Budget,
 ) -> Result<f64, String> {
-    let (epsilon, delta) = (budget.epsilon.get(), budget.delta.get());
     let average = average(draws, points)?;
     let t = t as f64;
     match (filter, average.count) {
         (Filter::Proportional, Count::Pure(count)) => {
             let room = t / 2.0 - 2.0;
-            let inner = delta / (epsilon.exp() * ((t - 1.0) / room + 2.0));
-            let one = count + average.rest.epsilon(inner / 2.0);
+            let one = count + average.rest.epsilon(before_filter(t, budget) / 2.0);
             Ok((t - 1.0) * (one.exp_m1() / room).ln_1p() + 2.0 * one)
         }
         (Filter::Gaussian, Count::Rho(count)) => {
@@ -157,10 +159,16 @@ fn filtered(
             };
             let steps = [count, average.rest].map(|step| step.moved(2.0));
             let all = Concentrated::sum(&[filter, steps[0], steps[1]]);
-            Ok(all.epsilon(delta / 2.0))
+            Ok(all.epsilon(budget.delta.get() / 2.0))
         }
         _ => Err("the count has the noise of the other filter".to_owned()),
     }
+}
+
+/// δ₀ of the average before a proportional filter of t tuples that may spend `budget` in all.
+pub(super) fn before_filter(t: f64, budget: Budget) -> f64 {
+    let steps = (t - 1.0) / (t / 2.0 - 2.0);
+    budget.delta.get() / (budget.epsilon.get().exp() * (steps + 2.0))
 }
 
 /// The draws of an average after a filter: without noise of its own, and with it.
@@ -173,7 +181,7 @@ const OF_GAUSSIAN_FILTER: &[&str] = &[
 ];
 
 /// Both filters, with budgets at which they need few tuples, and the draws under them.
-const FILTERS: [(Filter, f64, &[&str]); 3] = [
+pub(super) const FILTERS: [(Filter, f64, &[&str]); 3] = [
     (Filter::Proportional, 1.0, OF_AVERAGE),
     (Filter::Proportional, 8.0, OF_AVERAGE),
     (Filter::Gaussian, 40.0, OF_GAUSSIAN_FILTER),
@@ -251,7 +259,7 @@ fn tested(draws: &Draws<'_>, n: usize) -> Result<(f64, f64), String> {
 }
 
 /// Tuples that the test takes at ε = 1.
-fn enough_to_test() -> Result<usize, String> {
+pub(super) fn enough_to_test() -> Result<usize, String> {
     let test = PrivateKNoisyCenters::new(7.0, FAILURE_PROBABILITY, NoisyComposition::Basic);
     enough(&test.map_err(text)?, 2, 1.0)
 }

@@ -126,9 +126,11 @@ fn noisy_scales(
     let noisy: Vec<i128> = dp_core::planted!(
         "friendly-scale-private": sums.clusters.iter().map(|(_, ln)| i128::from(ln / sums.count.max(1))).collect(); noisy
     );
+    let raise = noise.std_dev() * plan.raise_factor(k) + raise_without_noise(ratio, count);
+    let raise = dp_core::planted!("friendly-raise-left-out": 0.0; raise);
     Ok(Scales {
         means: noisy.into_iter().map(|x| x as f64).collect(),
-        raise: noise.std_dev() * plan.raise_factor(k) + raise_without_noise(ratio, count),
+        raise,
     })
 }
 
