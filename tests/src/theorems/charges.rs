@@ -27,7 +27,7 @@ use super::{Check, must, text};
 use crate::subjects::{budget, lattice_frame};
 
 /// The least share of what was paid that draws must lose, where a theorem spends all of it.
-pub(super) const LEAST: f64 = 1.0 - 1e-6;
+const LEAST: f64 = 1.0 - 1e-6;
 
 pub(super) const DELTA: f64 = 1e-6;
 
@@ -343,8 +343,9 @@ fn of_axes(axes: &[Axis], delta: f64) -> f64 {
 
 /// The noise of `PrivatekAverages` is worth its ε: the test, and 2k(ℓ + 1) points by which the clusters differ.
 ///
-/// Statistics are declared for as many points as may differ, all of them in any one cluster. The theorem lets s_i differ in cluster i with Σ s_i ≤ 2k(ℓ + 1), by group privacy: so what counts
-/// is the dearest cluster's loss per point, times that number, at δ̂ with e^(ε/2)·2k(ℓ + 1)·δ̂ = δ/4.
+/// Statistics are declared for as many points as may differ, all of them in any one cluster. The theorem lets s_i differ in cluster i with
+/// Σ s_i ≤ 2k(ℓ + 1), by group privacy: so what counts is the dearest cluster's loss per point, times that number, at δ̂ with
+/// e^(ε/2)·2k(ℓ + 1)·δ̂ = δ/4.
 ///
 /// # Errors
 ///
