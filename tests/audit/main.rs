@@ -15,6 +15,11 @@ fn every_private_algorithm_keeps_its_ledger() {
     }
 }
 
+#[test]
+fn the_accountant_adds_up_as_the_ledger_law_does() {
+    spending::conversions().unwrap_or_else(|problem| panic!("{problem}"));
+}
+
 /// A first look; `cargo xtask audit` compares at least 10,000 pairs per algorithm.
 #[test]
 fn neighbors_make_the_same_calls_within_the_declared_sensitivities() {

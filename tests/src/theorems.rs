@@ -1,4 +1,6 @@
 //! Facts that theorems rest on and no replay shows: each checked against a formula written here once more.
+//!
+//! [`charges`] has those about the noise under a charge, [`left_out`] those about events that a theorem leaves to δ.
 
 use dp_core::conversion::delta_of_gaussians;
 use dp_core::mechanism::GaussianMechanism;
@@ -9,6 +11,7 @@ use dp_core::tape::{Call, Edit, Output, Statistic};
 use dp_core::{Delta, Epsilon, Event, Loss, NeighboringRelation, Session, Value};
 use ktuple::averages::{
     BoundedAverage, Columns, Counted, Directions, PointLoss, Range, bounding_segment,
+    interior_point,
 };
 use ktuple::friendly::FriendlyCore;
 use ktuple::paper::{NoisyComposition, PrivateKNoisyCenters};
@@ -21,10 +24,43 @@ use metric_space::{FramedSource, Lattice};
 use ndarray::{Array2, array};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use testkit::rates::implausible_cell;
 
 use crate::subjects::{budget, lattice_frame};
 
+pub mod charges;
+pub mod left_out;
+
 type Check = Result<(), String>;
+
+/// All checks of this module, for audits that leave none out.
+pub const ALL: &[fn() -> Check] = &[
+    count_share,
+    gaussian_loss,
+    far_record_counts,
+    coverage_rate,
+    coverage_family,
+    friendly,
+    filtered_loss,
+    segment,
+    interior_points,
+    average_noise,
+    average_sum,
+    noisy_center_scales,
+    void_partitions_nothing,
+    equal_points,
+    charges::friendly_core,
+    charges::friendly_averages,
+    charges::partition_test,
+    charges::noisy_centers,
+    charges::averages,
+    charges::refine,
+    charges::private_k_means,
+    charges::coverage_picks,
+    left_out::friendly_core,
+    left_out::friendly_averages,
+    left_out::noisy_centers,
+];
 
 fn must(holds: bool, what: impl FnOnce() -> String) -> Check {
     if holds { Ok(()) } else { Err(what()) }
@@ -307,11 +343,39 @@ pub fn segment() -> Check {
 ///
 /// What differs.
 pub fn average_noise() -> Check {
-    let budget = budget(1.0, 1e-6);
     let average = BoundedAverage {
         range: Range::new(1000, 500),
         failure_probability: 0.1,
     };
+    let points: Vec<i32> = (0..400).map(|i| 300 + i % 7).collect();
+    one_point_more(average, &points, &[-1000, 0, 303, 1000])
+}
+
+/// The sum of an average moves no farther than half of the segment, also where a part of the points lies outside of it: they are moved inside, not
+/// dropped.
+///
+/// # Errors
+///
+/// What differs.
+pub fn average_sum() -> Check {
+    let average = BoundedAverage {
+        range: Range::new(1000, 10),
+        failure_probability: 0.1,
+    };
+    // A tenth at either end of the range, too few for the ends of the segment to follow.
+    let points: Vec<i32> = (0..400)
+        .map(|i| match i % 10 {
+            0 => -1000,
+            1 => 1000,
+            _ => 300 + i % 7,
+        })
+        .collect();
+    one_point_more(average, &points, &[-1000, 290, 295, 315, 1000])
+}
+
+/// An average of points, replayed with one more: every call must be the same, and every statistic within what was declared.
+fn one_point_more(average: BoundedAverage, points: &[i32], more: &[i32]) -> Check {
+    let budget = budget(1.0, 1e-6);
     let loss = PointLoss {
         epsilon: 1.0,
         delta: 1e-6,
@@ -328,17 +392,16 @@ pub fn average_noise() -> Check {
         let center = average.release(&columns, &Directions::default(), loss, 1, &charge, session);
         center.map(drop).map_err(text)
     };
-    let points: Vec<i32> = (0..400).map(|i| 300 + i % 7).collect();
     let mut rng = InsecureSeededRng::new(3);
     let mut session = Session::new(budget, NeighboringRelation::AddRemove, &mut rng).recorded();
-    run(points.clone(), &mut session)?;
+    run(points.to_vec(), &mut session)?;
     let tape = session.into_tape().unwrap_or_default();
-    for more in [-1000, 0, 303, 1000] {
-        let mut neighbor = points.clone();
+    for &more in more {
+        let mut neighbor = points.to_vec();
         neighbor.push(more);
         let mut rng = InsecureSeededRng::new(5);
         let session = Session::new(budget, NeighboringRelation::AddRemove, &mut rng);
-        let mut session = session.replayed(&tape, Edit::Inserted(400));
+        let mut session = session.replayed(&tape, Edit::Inserted(points.len() as u64));
         run(neighbor, &mut session)?;
         let report = session.into_report().unwrap_or_default();
         must(report.calls >= 4, || format!("{} calls", report.calls))?;
@@ -347,6 +410,51 @@ pub fn average_noise() -> Check {
         })?;
     }
     Ok(())
+}
+
+/// Interior points follow the law of the exponential mechanism with the quality of `docs/proofs/ktuple.md`, point by point of the grid (exact binomial
+/// tails, false-positive rate 1e-9).
+///
+/// # Errors
+///
+/// How often each point was chosen.
+pub fn interior_points() -> Check {
+    let epsilon = Epsilon::new(1.5).map_err(text)?;
+    let relation = NeighboringRelation::ReplaceOne;
+    let values = [-2_i64, 0, 0, 1];
+    let grid = -3..=3_i64;
+    // At each y the smaller of how many values are at most y and how many at least: exp(εq/2).
+    let weights: Vec<f64> = grid
+        .clone()
+        .map(|y| {
+            let below = values.iter().filter(|&&x| x <= y).count();
+            let above = values.iter().filter(|&&x| x >= y).count();
+            (epsilon.get() * below.min(above) as f64 / 2.0).exp()
+        })
+        .collect();
+    let all: f64 = weights.iter().sum();
+    let law: Vec<f64> = weights.iter().map(|weight| weight / all).collect();
+    let mut rng = InsecureSeededRng::new(9);
+    let mut session = Session::new(budget(1.5, 0.0), relation, &mut rng);
+    let event = Event::new(
+        "interior",
+        dp_core::sensitivity::Sensitivity::ByTheorem,
+        relation,
+        Loss::Pure(epsilon),
+    );
+    let charge = session.charge(event).map_err(text)?;
+    let counted = Counted::new(values.into_iter());
+    let mut chosen = std::collections::BTreeMap::new();
+    for _ in 0..20_000 {
+        let purpose = ("interior", 1);
+        let range = Range::new(3, 1);
+        let point = interior_point(&counted, range, epsilon, purpose, &charge, &mut session);
+        *chosen.entry(point).or_insert(0_u64) += 1;
+    }
+    let counts: Vec<u64> = grid.map(|y| chosen.get(&y).copied().unwrap_or(0)).collect();
+    must(implausible_cell(&counts, &law, 1e-9).is_none(), || {
+        format!("interior points {counts:?}, law {law:.4?}")
+    })
 }
 
 /// The noise of `PrivatekNoisyCenters`' centers follows from what was released of their gaps: a tuple that tests, replaced by one that

@@ -5,6 +5,7 @@
 //! `--cfg dp_faults` only.
 
 use crate::subjects::{self, Subject};
+use crate::theorems::{charges, left_out};
 use crate::{door, replays, spending, theorems};
 
 /// Draws of a statistical check.
@@ -77,6 +78,8 @@ const SELECTION: Check = Check::Law("laws of selection at the door", || {
 });
 const THRESHOLD: Check = Check::Law("law of the threshold", || door::threshold_law(DRAWS));
 
+const CONVERSIONS: Check = Check::Law("accountant against the ledger law", spending::conversions);
+
 /// Fault, what it does, and the check that catches it.
 pub const ZOO: &[(&str, &str, Check)] = &[
     (
@@ -110,6 +113,21 @@ pub const ZOO: &[(&str, &str, Check)] = &[
         "threshold-halved",
         "a threshold that releases single keys",
         THRESHOLD,
+    ),
+    (
+        "accountant-not-doubled",
+        "a proof for one record more or less at its price for a replaced one",
+        CONVERSIONS,
+    ),
+    (
+        "accountant-delta-factor-dropped",
+        "δ without its factor 1 + e^ε for a replaced record",
+        CONVERSIONS,
+    ),
+    (
+        "accountant-rho-twice",
+        "twice ρ in place of four times for a replaced record",
+        CONVERSIONS,
     ),
     (
         "lloyd-shares-swapped",
@@ -228,6 +246,46 @@ pub const ZOO: &[(&str, &str, Check)] = &[
         "friendly-scale-private",
         "noise scaled by a private gap",
         Check::Replay("ktuple aggregators (proportional"),
+    ),
+    (
+        "friendly-centers-unsplit",
+        "each of k centers at the ρ of all",
+        Check::Law("charge of FriendlyCore", charges::friendly_core),
+    ),
+    (
+        "friendly-margin-halved",
+        "half of the margin below the noisy number of kept tuples",
+        Check::Law("a count that is overestimated", left_out::friendly_averages),
+    ),
+    (
+        "friendly-raise-left-out",
+        "scales that are not raised against their noise",
+        Check::Law("scales that are too small", left_out::friendly_core),
+    ),
+    (
+        "ktuple-raise-halved",
+        "scales raised by half of what guards against their noise",
+        Check::Law("scales of noisy centers", left_out::noisy_centers),
+    ),
+    (
+        "ktuple-count-noise-whole",
+        "each of m counts at the ε of all",
+        Check::Law("charge of the tuple test", charges::partition_test),
+    ),
+    (
+        "refine-sums-twice",
+        "sums of clusters at twice the ρ that was charged",
+        Check::Law("charge of refined centers", charges::refine),
+    ),
+    (
+        "ktuple-interior-weights",
+        "interior points by weights q in place of e^(εq/2)",
+        Check::Law("law of interior points", theorems::interior_points),
+    ),
+    (
+        "ktuple-average-filtered",
+        "points outside of a segment dropped, the mean of the others for all",
+        Check::Law("sum of an average", theorems::average_sum),
     ),
     (
         "ktuple-radius-private",

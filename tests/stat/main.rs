@@ -30,18 +30,7 @@ fn values_of_fixed_seeds_stay_what_they_are() {
 
 #[test]
 fn theorems_hold_in_the_code() {
-    for check in [
-        theorems::count_share,
-        theorems::far_record_counts,
-        theorems::coverage_rate,
-        theorems::coverage_family,
-        theorems::friendly,
-        theorems::filtered_loss,
-        theorems::gaussian_loss,
-        theorems::segment,
-        theorems::void_partitions_nothing,
-        theorems::equal_points,
-    ] {
+    for check in theorems::ALL {
         check().unwrap_or_else(|problem| panic!("{problem}"));
     }
 }

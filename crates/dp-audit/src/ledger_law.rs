@@ -38,16 +38,43 @@ pub enum LawError {
     Event(String),
 }
 
+/// A Gaussian spend of which the ledger does not say enough to recompute its noise, and what checks that noise instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// The event's mechanism.
+    pub mechanism: &'static str,
+    /// What checks the noise, for readers.
+    pub reason: &'static str,
+}
+
 /// Adds up `ledger` and compares it with what was promised; `least` is the share of ε that must have been used.
 ///
-/// ε and δ of basic events are summed exactly; ρ of concentrated ones is summed exactly and converted once, with what is left of
-/// δ: as one Gaussian where all of them are, and then each event's noise must have the surplus of variance which that takes.
-/// An event that was proved under add-remove counts twice (ρ four times) under replace-one.
+/// [`check_but`] without an exception.
 ///
 /// # Errors
 ///
 /// [`LawError`].
 pub fn check(
+    ledger: &Ledger,
+    relation: NeighboringRelation,
+    budget: Budget,
+    least: f64,
+) -> Result<Spent, LawError> {
+    check_but(&[], ledger, relation, budget, least)
+}
+
+/// Adds up `ledger` and compares it with what was promised; `least` is the share of ε that must have been used.
+///
+/// ε and δ of basic events are summed exactly; ρ of concentrated ones is summed exactly and converted once, with what is left of
+/// δ: as one Gaussian where all of them are, and then each event's noise must have the surplus of variance which that takes: an event that does
+/// not show its noise is an error, unless it is listed in `elsewhere`.
+/// An event that was proved under add-remove counts twice (ρ four times) under replace-one.
+///
+/// # Errors
+///
+/// [`LawError`].
+pub fn check_but(
+    elsewhere: &[Elsewhere],
     ledger: &Ledger,
     relation: NeighboringRelation,
     budget: Budget,
@@ -83,7 +110,7 @@ pub fn check(
             }
             Loss::Zcdp(r) => rho += exact(r.get()) * &steps * &steps * times,
         }
-        gaussian &= is_gaussian(event)?;
+        gaussian &= is_gaussian(event, elsewhere)?;
     }
     let (promised, granted) = (exact(budget.epsilon.get()), exact(budget.delta.get()));
     if rho > zero() {
@@ -136,8 +163,8 @@ fn rho_was_used(ledger: &Ledger) -> bool {
         .any(|event| event.composition != Composition::Basic)
 }
 
-/// Whether an event may stand in a sum of Gaussians; an error if it says so and its noise is too small for it.
-fn is_gaussian(event: &Event) -> Result<bool, LawError> {
+/// Whether an event may stand in a sum of Gaussians; an error if it says so and its noise is too small for it, or is not known.
+fn is_gaussian(event: &Event, elsewhere: &[Elsewhere]) -> Result<bool, LawError> {
     match event.composition {
         Composition::Basic => return Ok(true),
         Composition::Zcdp => return Ok(false),
@@ -147,17 +174,23 @@ fn is_gaussian(event: &Event) -> Result<bool, LawError> {
         return Err(LawError::Event(format!("{event} has no rho")));
     };
     let std_dev = event.parameters.get("std_dev");
-    if let (Sensitivity::L2Squared(squared), Some(Value::Real(std_dev))) =
+    let (Sensitivity::L2Squared(squared), Some(Value::Real(std_dev))) =
         (event.sensitivity, std_dev)
-    {
-        // σ² − 4 ≥ Δ²/(2ρ), up to the rounding of σ to a float.
-        let needed = squared as f64 / (2.0 * rho.get()) + f64::from(conversion::GAUSSIAN_SURPLUS);
-        if std_dev * std_dev < needed * (1.0 - 1e-14) {
-            return Err(LawError::Event(format!(
-                "{event} has a variance of {}, not {needed}",
-                std_dev * std_dev
-            )));
+    else {
+        if elsewhere.iter().any(|e| e.mechanism == event.mechanism) {
+            return Ok(true);
         }
+        return Err(LawError::Event(format!(
+            "{event} is said to be Gaussian and does not show its noise"
+        )));
+    };
+    // σ² − 4 ≥ Δ²/(2ρ), up to the rounding of σ to a float.
+    let needed = squared as f64 / (2.0 * rho.get()) + f64::from(conversion::GAUSSIAN_SURPLUS);
+    if std_dev * std_dev < needed * (1.0 - 1e-14) {
+        return Err(LawError::Event(format!(
+            "{event} has a variance of {}, not {needed}",
+            std_dev * std_dev
+        )));
     }
     Ok(true)
 }
@@ -238,6 +271,51 @@ mod tests {
         assert!(matches!(
             check(&ledger, add, budget(), 0.0),
             Err(LawError::Over { .. })
+        ));
+    }
+
+    #[test]
+    fn a_gaussian_spend_shows_its_noise_or_is_listed() {
+        let spend = budget().gaussian().expect("there is a delta");
+        let gaussian = |sensitivity| {
+            Event::new(
+                "m",
+                sensitivity,
+                NeighboringRelation::AddRemove,
+                Loss::Zcdp(spend.rho()),
+            )
+            .composed(spend.composition())
+        };
+        let law = |elsewhere: &[Elsewhere], event: Event| {
+            let ledger: Ledger = [event].into_iter().collect();
+            let relation = NeighboringRelation::AddRemove;
+            check_but(elsewhere, &ledger, relation, budget(), 0.999)
+        };
+        let squared = Sensitivity::L2Squared(1);
+        let std_dev = (1.0 / (2.0 * spend.rho().get()) + 4.0).sqrt();
+        law(&[], gaussian(squared).with("std_dev", std_dev)).expect("enough noise");
+        let other = |mechanism| Elsewhere {
+            mechanism,
+            reason: "a test",
+        };
+        for hidden in [
+            gaussian(squared),
+            gaussian(Sensitivity::ByTheorem),
+            gaussian(Sensitivity::ByTheorem).with("std_dev", std_dev),
+        ] {
+            for elsewhere in [&[][..], &[other("another")]] {
+                assert!(matches!(
+                    law(elsewhere, hidden.clone()),
+                    Err(LawError::Event(_))
+                ));
+            }
+            law(&[other("m")], hidden).expect("listed");
+        }
+        // What does show its noise is checked all the same.
+        let little = gaussian(squared).with("std_dev", 0.9 * std_dev);
+        assert!(matches!(
+            law(&[other("m")], little),
+            Err(LawError::Event(_))
         ));
     }
 }

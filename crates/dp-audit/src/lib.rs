@@ -6,6 +6,7 @@
 //! | [`replay()`](mod@replay) | do neighbors make the same calls, with statistics within the declared sensitivities? | exact, on generated pairs |
 //! | [`pairs`] | which neighbors? | duplicates, borders, ties, extremes, NaN, … |
 //! | [`ledger_law`] | do the spends add up to the promise, and to no less? | exact, in rationals |
+//! | [`charges`] | do the draws under a charge lose what it paid for, and no more? | exact but for the rounding of floats |
 //! | [`black_box`] | can an adversary tell worst-case neighbors apart better than promised? | a lower bound of ε at a stated level |
 //! | [`bounds`] | how sure is that? | Clopper–Pearson |
 //!
@@ -43,6 +44,7 @@
 
 pub mod black_box;
 pub mod bounds;
+pub mod charges;
 pub mod ledger_law;
 pub mod pairs;
 pub mod replay;

@@ -56,7 +56,7 @@ impl Totals {
         use NeighboringRelation::{AddRemove, ReplaceOne};
         let doubled = match (event.relation, promise) {
             (AddRemove, AddRemove) | (ReplaceOne, ReplaceOne) => false,
-            (AddRemove, ReplaceOne) => true,
+            (AddRemove, ReplaceOne) => crate::planted!("accountant-not-doubled": false; true),
             (ReplaceOne, AddRemove) => {
                 return Err(SpendError::Relation {
                     proof: event.relation,
@@ -71,7 +71,11 @@ impl Totals {
                 sum.add_times(times, spend);
             }
         };
-        let (twice, squared) = if doubled { (2, 4) } else { (1, 1) };
+        let (twice, squared) = if doubled {
+            (2, crate::planted!("accountant-rho-twice": 2; 4))
+        } else {
+            (1, 1)
+        };
         match (event.loss, event.composition) {
             (Loss::Pure(epsilon), Composition::Basic) => {
                 add(&mut self.epsilon, twice, epsilon.get());
@@ -79,7 +83,9 @@ impl Totals {
             (Loss::Approx(epsilon, delta), Composition::Basic) => {
                 add(&mut self.epsilon, twice, epsilon.get());
                 let delta = if doubled {
-                    delta_under_replace_one(epsilon, delta)
+                    crate::planted!(
+                        "accountant-delta-factor-dropped": delta.get(); delta_under_replace_one(epsilon, delta)
+                    )
                 } else {
                     delta.get()
                 };

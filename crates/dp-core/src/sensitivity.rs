@@ -128,6 +128,29 @@ impl From<ScoreWidth> for Sensitivity {
 }
 
 impl Sensitivity {
+    /// The largest change of a vector of so many coordinates in the sum of absolute values; none where this bounds no change.
+    #[must_use]
+    pub fn l1(self, coordinates: usize) -> Option<f64> {
+        match self {
+            Self::L1(bound) => Some(bound as f64),
+            // Cauchy and Schwarz.
+            Self::L2Squared(squared) => Some(libm::sqrt(squared as f64 * coordinates as f64)),
+            Self::LInf(bound) => Some(bound as f64 * coordinates as f64),
+            Self::Width(_) | Self::ByTheorem => None,
+        }
+    }
+
+    /// The square of the largest change of a vector of so many coordinates in Euclidean length; none where this bounds no change.
+    #[must_use]
+    pub fn l2_squared(self, coordinates: usize) -> Option<f64> {
+        match self {
+            Self::L1(bound) => Some(bound as f64 * bound as f64),
+            Self::L2Squared(squared) => Some(squared as f64),
+            Self::LInf(bound) => Some(bound as f64 * bound as f64 * coordinates as f64),
+            Self::Width(_) | Self::ByTheorem => None,
+        }
+    }
+
     /// Whether two statistics of equal length are within this bound of each other, exactly.
     ///
     /// [`ByTheorem`](Self::ByTheorem) covers everything: there is nothing to measure.

@@ -26,8 +26,10 @@ use crate::sensitivity::{ScoreWidth, Sensitivity};
 use crate::tape::{Deck, Edit, Output, ReplayReport, Statistic, Tape};
 
 mod charged;
+mod own_loss;
 mod parts;
 mod secret;
+pub use own_loss::OwnLoss;
 pub use parts::DisjointParts;
 pub use secret::SecretLabels;
 
@@ -46,7 +48,8 @@ pub enum SelectionError {
 /// A loss that was charged as a whole, under which several draws may follow.
 ///
 /// For theorems that bound a whole loop at once (maximum coverage, filters): the draws name the charge
-/// that pays for them.
+/// that pays for them, and on a tape they say what each loses by itself ([`OwnLoss`]), so that an audit can add them up as
+/// the theorem does.
 #[derive(Clone, Debug)]
 pub struct Charge {
     event: Event,
@@ -357,6 +360,7 @@ impl<'rng> Session<'rng> {
             return None;
         }
         let event = Self::under(charge, "exponential", width);
+        let event = own_loss::of_selection(event, eta.to_f64().value());
         self.choose(&event, scores, |rng, scores| {
             sampler::exponential::select(scores, eta, base_weights, rng)
         })

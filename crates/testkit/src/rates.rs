@@ -1,7 +1,7 @@
 //! Finite-sample bounds with stated error rates.
 //!
 //! Every bound here holds for each sample size and for discrete laws: no asymptotics enter a rate. (A
-//! chi-square test would break that rule, so there is none; [`implausible_cell`] does its work.)
+//! chi-square test would break that rule, so there is none here nor in the tests; [`implausible_cell`] does its work.)
 
 use statrs::function::beta::checked_beta_reg;
 

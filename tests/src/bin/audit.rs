@@ -1,4 +1,4 @@
-//! The audit of all algorithms: `cargo xtask audit [--quick|--long|--rates|--zoo[=PREFIX]|--tuples] [ALGORITHM]`.
+//! The audit of all algorithms: `cargo xtask audit [--quick|--long|--rates|--zoo[=PREFIX]|--tuples] [ALGORITHM or PART]`.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -113,9 +113,13 @@ impl Parts {
         (self.wall.elapsed().as_secs_f64(), cpu_seconds() - self.cpu)
     }
 
-    fn next(&mut self, next: &str) {
+    fn end(&self) {
         let (wall, cpu) = self.seconds();
         say(&format!("   {wall:.1} s, {cpu:.1} s of processors"));
+    }
+
+    fn next(&mut self, next: &str) {
+        self.end();
         *self = Self::begin(next);
     }
 }
@@ -189,15 +193,48 @@ fn cpu_seconds() -> f64 {
         / 100.0
 }
 
+/// A part that is not about one algorithm, by itself.
+fn part(name: &str) -> Option<fn(&Effort) -> Vec<String>> {
+    Some(match name {
+        "laws" => |effort| laws(effort.draws),
+        "mechanisms" => |effort| match others() {
+            Ok(others) => judged(black_box::mechanisms(effort.runs, others)),
+            Err(problem) => vec![problem],
+        },
+        "tuples" => |effort| match others() {
+            Ok(others) => {
+                let pairs = others + black_box::MECHANISMS;
+                judged(tuple_attacks::all(effort.tuple_runs, pairs))
+            }
+            Err(problem) => vec![problem],
+        },
+        "published" => published,
+        _ => return None,
+    })
+}
+
+/// Pairs of the joint level that are no mechanisms.
+fn others() -> Result<usize, String> {
+    Ok(subjects::attacked()?.len() + tuple_attacks::ATTACKS)
+}
+
 /// All parts; what each found.
 fn audit(effort: &Effort, only: &str) -> Vec<String> {
+    if let Some(work) = part(only) {
+        let started = Parts::begin(only);
+        let problems = work(effort);
+        started.end();
+        return problems;
+    }
     let mut subjects = match subjects::all() {
         Ok(subjects) => subjects,
         Err(problem) => return vec![problem],
     };
     subjects.retain(|subject| subject.name().starts_with(only));
     if subjects.is_empty() {
-        return vec![format!("no algorithm's name begins with `{only}`")];
+        return vec![format!(
+            "no algorithm's name begins with `{only}`, and no part is called so: laws, mechanisms, tuples, published"
+        )];
     }
     let mut problems = Vec::new();
 
@@ -252,59 +289,54 @@ fn audit(effort: &Effort, only: &str) -> Vec<String> {
 
 /// Laws at the door, and theorems.
 fn laws(draws: usize) -> Vec<String> {
-    let checks: [Result<(), String>; 17] = [
+    let doors = [
         door::laplace_law(draws),
         door::gaussian_law(draws),
         door::selection_laws(draws / 4),
         door::threshold_law(draws),
         door::independent_noise(draws / 4),
-        theorems::count_share(),
-        theorems::far_record_counts(),
-        theorems::coverage_rate(),
-        theorems::coverage_family(),
-        theorems::friendly(),
-        theorems::filtered_loss(),
-        theorems::gaussian_loss(),
-        theorems::segment(),
-        theorems::average_noise(),
-        theorems::noisy_center_scales(),
-        theorems::void_partitions_nothing(),
-        theorems::equal_points(),
     ];
+    let theorems = theorems::ALL.iter().map(|check| check());
     say(&format!("{draws} draws each"));
-    checks.into_iter().filter_map(Result::err).collect()
+    let checks = doors.into_iter().chain(theorems);
+    checks.filter_map(Result::err).collect()
 }
 
 /// Black-box attacks, a line each when it is done: on all pairs, or on some; the joint level is that of all.
 fn attack(effort: &Effort, only: &str) -> Vec<String> {
-    let attacked = match subjects::attacked() {
-        Ok(attacked) => attacked,
-        Err(problem) => return vec![problem],
+    let (attacked, others) = match (subjects::attacked(), others()) {
+        (Ok(attacked), Ok(others)) => (attacked, others),
+        (Err(problem), _) | (_, Err(problem)) => return vec![problem],
     };
-    let mut problems = Vec::new();
-    let mut judge = |verdict: &black_box::Verdict| {
-        say(&verdict.line());
-        if verdict.convicts() {
-            problems.push(format!("a promise is broken: {}", verdict.line()));
-        }
-        if verdict.is_blind() {
-            problems.push(format!("the audit is blind: {}", verdict.line()));
-        }
-    };
-    let others = attacked.len() + tuple_attacks::ATTACKS;
     let pairs = black_box::MECHANISMS + others;
+    let mut problems = Vec::new();
     if only.is_empty() {
-        let verdicts = black_box::mechanisms(effort.runs, others);
-        verdicts.iter().for_each(&mut judge);
+        problems.extend(judged(black_box::mechanisms(effort.runs, others)));
     }
     for subject in attacked.iter().filter(|s| s.name().starts_with(only)) {
-        judge(&black_box::algorithm(subject, effort.algorithm_runs, pairs));
+        let verdict = black_box::algorithm(subject, effort.algorithm_runs, pairs);
+        problems.extend(judge(&verdict));
     }
     if only.is_empty() {
-        let verdicts = tuple_attacks::all(effort.tuple_runs, pairs);
-        verdicts.iter().for_each(&mut judge);
+        problems.extend(judged(tuple_attacks::all(effort.tuple_runs, pairs)));
     }
     problems
+}
+
+fn judged(verdicts: Vec<black_box::Verdict>) -> Vec<String> {
+    verdicts.iter().filter_map(judge).collect()
+}
+
+/// Says what an attack found, and returns what is wrong with it.
+fn judge(verdict: &black_box::Verdict) -> Option<String> {
+    say(&verdict.line());
+    if verdict.convicts() {
+        Some(format!("a promise is broken: {}", verdict.line()))
+    } else if verdict.is_blind() {
+        Some(format!("the audit is blind: {}", verdict.line()))
+    } else {
+        None
+    }
 }
 
 /// Attacks from the literature: they succeed against floats and fail at the door.

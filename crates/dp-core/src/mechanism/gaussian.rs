@@ -119,7 +119,17 @@ impl GaussianMechanism {
     /// no more).
     #[must_use]
     pub fn std_dev(&self) -> f64 {
-        self.sampler.variance().to_f64().value().sqrt()
+        self.variance().sqrt()
+    }
+
+    /// Its square. The variance has few bits, so this is exact.
+    pub(crate) fn variance(&self) -> f64 {
+        self.sampler.variance().to_f64().value()
+    }
+
+    /// How the loss enters a total.
+    pub(crate) const fn composition(&self) -> Composition {
+        self.spend.composition
     }
 
     /// The loss of one run.

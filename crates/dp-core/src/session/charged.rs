@@ -1,7 +1,8 @@
 //! Draws that a charge pays for: steps of a theorem that bounds a whole algorithm at once.
 //!
 //! The loss stands in the ledger once, with the charge. Each draw still goes through the door, so it is recorded and
-//! replayed; its event names the charge, the kind of draw, and how far the theorem lets a neighbor move the statistic.
+//! replayed; its event names the charge, the kind of draw, how far the theorem lets a neighbor move the statistic, and what the
+//! draw loses by itself if it moves so far ([`OwnLoss`](super::OwnLoss)).
 
 use crate::mechanism::{AdditiveMechanism, SelectionMechanism, SelectionRule};
 use crate::release::Confidential;
@@ -9,7 +10,7 @@ use crate::sampler::{self, uniform};
 use crate::sensitivity::Sensitivity;
 use crate::tape::{Output, Statistic};
 
-use super::{Charge, Session};
+use super::{Charge, Session, own_loss};
 
 impl Session<'_> {
     /// Adds noise to a vector of integers, paid for by a charge.
@@ -26,9 +27,8 @@ impl Session<'_> {
         sensitivity: impl Into<Sensitivity>,
         statistic: &Confidential<Vec<i64>>,
     ) -> Vec<i128> {
-        let event = Self::under(charge, "noise", sensitivity)
-            .purpose(purpose)
-            .with("std_dev", mechanism.std_dev());
+        let event = Self::under(charge, "noise", sensitivity).purpose(purpose);
+        let event = own_loss::of_noise(event, mechanism, statistic.peek().len());
         self.draw_noise(&event, statistic, |rng, noise| match mechanism {
             AdditiveMechanism::Laplace(laplace) => laplace.sampler().fill(rng, noise),
             AdditiveMechanism::Gaussian(gaussian) => gaussian.sampler().fill(rng, noise),
@@ -49,9 +49,8 @@ impl Session<'_> {
         scores: &Confidential<Vec<i64>>,
         base_weights: Option<&[u64]>,
     ) -> Option<usize> {
-        let event = Self::under(charge, "selection", sensitivity)
-            .purpose(purpose)
-            .with("eta", mechanism.eta());
+        let event = Self::under(charge, "selection", sensitivity).purpose(purpose);
+        let event = own_loss::of_selection(event, mechanism.eta());
         let eta = mechanism.exact_eta();
         self.choose(&event, scores, |rng, scores| match mechanism.rule() {
             SelectionRule::Exponential => {
@@ -79,9 +78,8 @@ impl Session<'_> {
         sensitivity: impl Into<Sensitivity>,
         steps: &Confidential<Vec<(u64, i64)>>,
     ) -> Option<u64> {
-        let event = Self::under(charge, "point of a grid", sensitivity)
-            .purpose(purpose)
-            .with("eta", mechanism.eta());
+        let event = Self::under(charge, "point of a grid", sensitivity).purpose(purpose);
+        let event = own_loss::of_selection(event, mechanism.eta());
         let steps = steps.peek();
         let rng = &mut *self.rng;
         let output = self.deck.call(

@@ -3,6 +3,7 @@ use crate::rng::InsecureSeededRng;
 use crate::sensitivity::{L1Sensitivity, L2Sensitivity};
 use crate::tape::Difference;
 use crate::units::{Delta, Epsilon, Rho};
+use testkit::rates::implausible_cell;
 
 fn budget() -> Budget {
     Budget {
@@ -303,8 +304,7 @@ fn draws_under_a_charge_cost_nothing_more_and_are_replayed() {
     );
 }
 
-/// Each of the 12 ordered pairs of 4 has probability 1/12: χ² with 11 degrees of freedom exceeds 45 with
-/// probability below 1e-5.
+/// Each of the 12 ordered pairs of 4 has probability 1/12. False alarm with probability 1e-9 (exact binomial tails).
 #[test]
 fn samples_without_replacement_are_uniform_in_order() {
     let mut rng = InsecureSeededRng::new(13);
@@ -315,11 +315,13 @@ fn samples_without_replacement_are_uniform_in_order() {
     let mut counts = BTreeMap::new();
     for _ in 0..12_000 {
         let sample = session.sample_charged(&charge, "sample", 2, 4);
-        *counts.entry(sample).or_insert(0.0) += 1.0;
+        *counts.entry(sample).or_insert(0_u64) += 1;
     }
-    let statistic: f64 = counts
-        .values()
-        .map(|n: &f64| (n - 1000.0).powi(2) / 1000.0)
-        .sum();
-    assert!(counts.len() == 12 && statistic < 45.0, "{statistic}");
+    let counts: Vec<u64> = counts.into_values().collect();
+    let implausible = |p: &[f64]| implausible_cell(&counts, p, 1e-9);
+    assert_eq!(implausible(&[1.0 / 12.0; 12]), None, "{counts:?}");
+    // The twin: a law in which one pair is a third rarer, at the cost of another.
+    let mut other = [1.0 / 12.0; 12];
+    (other[0], other[1]) = (1.0 / 18.0, 1.0 / 9.0);
+    assert!(implausible(&other).is_some());
 }

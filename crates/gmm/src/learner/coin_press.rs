@@ -134,7 +134,7 @@ impl CoinPressParams {
 ///
 /// Biswas, Dong, Kamath, Ullman 2020, with the constants of the authors' code. Different here: sums and a noisy count instead of means of a public number of records,
 /// mean and covariance in the same pass (no pairing of records, which one more record would shift), whitening A ← A·(Z + ηI)^(−1/2)
-/// from the side on which the factors compose, and η covers the noise.
+/// from the side on which the factors compose, and η covers the error of sampling alone: the noise decides whether a release is believed at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CoinPress {
     params: CoinPressParams,

@@ -252,6 +252,16 @@ impl Line {
             let n = i64::try_from(n).unwrap_or(i64::MAX);
             sum.saturating_add((x.clamp(low, high) - middle).saturating_mul(n))
         });
+        // As printed: points outside are dropped, and the mean of the others stands for all.
+        let sum = dp_core::planted!("ktuple-average-filtered": {
+            let within = values.iter().filter(|(x, _)| (low..=high).contains(x));
+            let (count, sum) = within.fold((0_i64, 0_i64), |(count, sum), &(x, n)| {
+                let n = i64::try_from(n).unwrap_or(i64::MAX);
+                (count + n, sum.saturating_add((x - middle).saturating_mul(n)))
+            });
+            let all = i64::try_from(values.len()).unwrap_or(i64::MAX);
+            sum.saturating_mul(all) / count.max(1)
+        }; sum);
         // As printed: noise for the length of the segment over |S'|, a private number.
         let half = dp_core::planted!("ktuple-average-by-private-count": {
             let within = values.iter().filter(|(x, _)| (low..=high).contains(x));

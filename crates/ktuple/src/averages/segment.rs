@@ -137,6 +137,15 @@ pub fn interior_point(
         return 0;
     };
     let mechanism = SelectionMechanism::calibrate(SelectionRule::Exponential, width, epsilon);
+    // As printed: weights q·length, here by logarithms of q in units of 2^-20.
+    let (mechanism, steps) = dp_core::planted!("ktuple-interior-weights": {
+        let units = f64::from(1_u32 << 20);
+        let Ok(fine) = Epsilon::new(2.0 / units) else { return 0 };
+        #[expect(clippy::cast_possible_truncation, reason = "below 2^26")]
+        let logarithm = |q: i64| if q > 0 { (libm::log(q as f64) * units).round() as i64 } else { i64::MIN >> 20 };
+        let steps = steps.into_iter().map(|(length, q)| (length, logarithm(q)));
+        (SelectionMechanism::calibrate(SelectionRule::Exponential, width, fine), steps.collect())
+    }; (mechanism, steps));
     let steps = Confidential::new(steps);
     let moved = Sensitivity::Width(n_changed.saturating_mul(2));
     let point = session.choose_on_grid_charged(charge, &mechanism, purpose, moved, &steps);

@@ -11,6 +11,7 @@ use dp_core::{Budget, Delta, Epsilon, Event, Loss, NeighboringRelation, Session}
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use testkit::rates::implausible_cell;
 
 use super::average::{per_axis, total};
 use super::segment::quality;
@@ -303,12 +304,11 @@ fn no_points_are_no_error() {
     assert!(quality(&counted(&[]), range).iter().all(|&(_, q)| q == 0));
 }
 
-/// Goodness of fit of the drawn law: χ² with 6 degrees of freedom exceeds 35 with probability below 1e-5.
+/// The drawn law, with false alarm at probability 1e-9 (exact binomial tails).
 #[test]
 fn interior_points_follow_the_exponential_mechanism() {
     let range = Range::new(3, 1);
     let values = [-2, 0, 0, 1];
-    let expected = law(&values, range, 1.5);
     let budget = Budget::pure(Epsilon::new(2.0).expect("valid"));
     let mut rng = InsecureSeededRng::new(3);
     let mut session = Session::new(budget, NeighboringRelation::ReplaceOne, &mut rng);
@@ -320,7 +320,7 @@ fn interior_points_follow_the_exponential_mechanism() {
         loss,
     );
     let charge = session.charge(event).expect("fits");
-    let mut counts = [0_u32; 7];
+    let mut counts = [0_u64; 7];
     let epsilon = Epsilon::new(1.5).expect("valid");
     for _ in 0..20_000 {
         let point = interior_point(
@@ -333,19 +333,8 @@ fn interior_points_follow_the_exponential_mechanism() {
         );
         counts[(point + 3) as usize] += 1;
     }
-    let statistic: f64 = counts
-        .iter()
-        .zip(&expected)
-        .map(|(&n, p)| (f64::from(n) - 20_000.0 * p).powi(2) / (20_000.0 * p))
-        .sum();
-    assert!(statistic < 35.0, "{statistic}");
+    let misfit = |law: &[f64]| implausible_cell(&counts, law, 1e-9);
+    assert_eq!(misfit(&law(&values, range, 1.5)), None, "{counts:?}");
     // The twin: the printed weights are another law.
-    let printed = printed_law(&values, range);
-    let wrong: f64 = counts
-        .iter()
-        .zip(&printed)
-        .filter(|(_, p)| **p > 0.0)
-        .map(|(&n, p)| (f64::from(n) - 20_000.0 * p).powi(2) / (20_000.0 * p))
-        .sum();
-    assert!(wrong > 1000.0, "{wrong}");
+    assert!(misfit(&printed_law(&values, range)).is_some());
 }

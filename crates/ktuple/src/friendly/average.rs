@@ -60,6 +60,7 @@ pub(super) fn tuple_averages(
     let diameter = 2.0 * shape.lattice.units_per_one() as f64 * libm::sqrt(d as f64) + 1.0;
     let spend = plan.centers.split(&vec![1.0; k]);
     let spend = spend.map_err(|_| ParamsError::BudgetTooSmall)?[0];
+    let spend = dp_core::planted!("friendly-centers-unsplit": plan.centers; spend);
     let mut centers = Vec::with_capacity(k);
     for (i, (sum, _)) in sums.clusters.iter().enumerate() {
         let radius = ratio.reach() * libm::exp((scales.means[i] + raise) / LN_UNITS);
@@ -125,9 +126,11 @@ fn noisy_scales(
     let noisy: Vec<i128> = dp_core::planted!(
         "friendly-scale-private": sums.clusters.iter().map(|(_, ln)| i128::from(ln / sums.count.max(1))).collect(); noisy
     );
+    let raise = noise.std_dev() * plan.raise_factor(k) + raise_without_noise(ratio, count);
+    let raise = dp_core::planted!("friendly-raise-left-out": 0.0; raise);
     Ok(Scales {
         means: noisy.into_iter().map(|x| x as f64).collect(),
-        raise: noise.std_dev() * plan.raise_factor(k) + raise_without_noise(ratio, count),
+        raise,
     })
 }
 

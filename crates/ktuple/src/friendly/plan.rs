@@ -347,7 +347,7 @@ impl Inner {
                 keep: self.keep,
                 average_epsilon: self.average_epsilon,
                 count,
-                margin: integer(margin),
+                margin: dp_core::planted!("friendly-margin-halved": integer(margin / 2.0); integer(margin)),
                 scales,
                 centers,
                 delta_scales: self.delta_scales,

@@ -271,7 +271,13 @@ impl Round {
             let refuse = |_| ParamsError::BudgetTooSmall;
             let moved = u128::from(choice.radius) * u128::from(steps);
             let moved = L2Sensitivity::from_squared(moved * moved).map_err(refuse)?;
-            let noise = AdditiveMechanism::gaussian(moved, self.sums).map_err(ParamsError::from)?;
+            let spend = dp_core::planted!(
+                "refine-sums-twice": self.sums.with(
+                    dp_core::Rho::new(2.0 * self.sums.rho().get()).map_err(|_| ParamsError::BudgetTooSmall)?
+                );
+                self.sums
+            );
+            let noise = AdditiveMechanism::gaussian(moved, spend).map_err(ParamsError::from)?;
             let sum = Confidential::new(sums[i * d..(i + 1) * d].to_vec());
             let noisy = session.add_noise_charged(&charge, &noise, "sum of a cluster", moved, &sum);
             refined.noisy_counts[i] = choice.count;

@@ -33,9 +33,10 @@ pub enum NoisyComposition {
 /// and centers within (2/Δ)(1 + `α/2)·D_i` of each other. The text multiplies `D_i` by (1 + `γ_i`) with Laplace noise `γ_i`, whose scale then
 /// differs between neighbors, and is not private (point 9). ln `D_i` has sensitivity ln(1 + α), so here
 ///
-/// `λ_i` = (2/Δ)(1 + α/2)·exp(ln `D_i` + ln(1 + α)·(Lap(4k/ε) + (4k/ε)·ln(4k/δ))),
+/// `λ_i` = (2/Δ)(1 + α/2)·exp(ln `D_i` + ln(1 + α)·(Lap(4k/ε) + (4k/ε)·ln(8k/δ))),
 ///
-/// which underestimates some distance with probability at most δ/8, left out once (point 6): (ε, δ) with the test.
+/// which underestimates some distance with probability at most δ/8, left out once (point 6): (ε, δ) with the test. (The text has ln(4k/δ), by the
+/// factor ½ of the continuous law, which discrete noise has only nearly.)
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PrivateKNoisyCenters {
     separation: Separation,
@@ -206,9 +207,10 @@ impl PrivateKNoisyCenters {
                 )?;
                 // P(X > w) ≤ e^(−w/b): all k stay above −w but for δ/8, with ln(8k/δ) for the discrete law.
                 let scale = units as f64 / each.epsilon.get() * (1.0 + 1e-9);
+                let raise = scale * libm::log(8.0 * n / delta) + 1.0;
                 Ok(Noise {
                     scales,
-                    raise: scale * libm::log(8.0 * n / delta) + 1.0,
+                    raise: dp_core::planted!("ktuple-raise-halved": raise / 2.0; raise),
                     center: each.gaussian().ok_or(ParamsError::BudgetTooSmall)?,
                 })
             }

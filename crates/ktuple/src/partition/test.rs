@@ -77,7 +77,9 @@ pub(crate) fn test_partition(
         .iter()
         .map(|&t| outside(tuples, separation, t))
         .collect();
-    let each = down_to_epsilon(plan.epsilon_counted() / m as f64)?;
+    let each = plan.epsilon_counted() / m as f64;
+    let each = dp_core::planted!("ktuple-count-noise-whole": plan.epsilon_counted(); each);
+    let each = down_to_epsilon(each)?;
     let one = L1Sensitivity::new(1).map_err(|_| ParamsError::BudgetTooSmall)?;
     let noise = AdditiveMechanism::laplace(one, each)?;
     // A drawn tuple that is replaced has any count, the others' move by at most 1.
