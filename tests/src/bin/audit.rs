@@ -297,8 +297,9 @@ fn laws(draws: usize) -> Vec<String> {
         door::independent_noise(draws / 4),
     ];
     let theorems = theorems::ALL.iter().map(|check| check());
+    let accountant = spending::conversions();
     say(&format!("{draws} draws each"));
-    let checks = doors.into_iter().chain(theorems);
+    let checks = doors.into_iter().chain(theorems).chain([accountant]);
     checks.filter_map(Result::err).collect()
 }
 
