@@ -198,13 +198,13 @@ fn part(name: &str) -> Option<fn(&Effort) -> Vec<String>> {
     Some(match name {
         "laws" => |effort| laws(effort.draws),
         "mechanisms" => |effort| match others() {
-            Ok(others) => judged(black_box::mechanisms(effort.runs, others)),
+            Ok(others) => judged(&black_box::mechanisms(effort.runs, others)),
             Err(problem) => vec![problem],
         },
         "tuples" => |effort| match others() {
             Ok(others) => {
                 let pairs = others + black_box::MECHANISMS;
-                judged(tuple_attacks::all(effort.tuple_runs, pairs))
+                judged(&tuple_attacks::all(effort.tuple_runs, pairs))
             }
             Err(problem) => vec![problem],
         },
@@ -312,19 +312,19 @@ fn attack(effort: &Effort, only: &str) -> Vec<String> {
     let pairs = black_box::MECHANISMS + others;
     let mut problems = Vec::new();
     if only.is_empty() {
-        problems.extend(judged(black_box::mechanisms(effort.runs, others)));
+        problems.extend(judged(&black_box::mechanisms(effort.runs, others)));
     }
     for subject in attacked.iter().filter(|s| s.name().starts_with(only)) {
         let verdict = black_box::algorithm(subject, effort.algorithm_runs, pairs);
         problems.extend(judge(&verdict));
     }
     if only.is_empty() {
-        problems.extend(judged(tuple_attacks::all(effort.tuple_runs, pairs)));
+        problems.extend(judged(&tuple_attacks::all(effort.tuple_runs, pairs)));
     }
     problems
 }
 
-fn judged(verdicts: Vec<black_box::Verdict>) -> Vec<String> {
+fn judged(verdicts: &[black_box::Verdict]) -> Vec<String> {
     verdicts.iter().filter_map(judge).collect()
 }
 
