@@ -285,7 +285,7 @@ pub enum RequestError {
     },
     /// The bounds of a column are no interval.
     #[error(
-        "the bounds of `{column}` must be finite, in order, and not too far apart or too close, got [{lo:?}, {hi:?}]"
+        "the bounds of `{column}` must be finite, in order, and not too far apart or too close, got [{lo}, {hi}]"
     )]
     Bounds {
         /// The column.

@@ -24,7 +24,7 @@ pub enum DomainError {
     /// Bounds must be finite and in order, and their distance must be a number that has a
     /// reciprocal.
     #[error(
-        "bounds of column {column} must be finite, with lo < hi and a usual distance, got [{lo:?}, {hi:?}]"
+        "bounds of column {column} must be finite, with lo < hi and a usual distance, got [{lo}, {hi}]"
     )]
     Bounds {
         /// 0-based column.
