@@ -2,7 +2,7 @@
 
 use dp_audit::replay::Promise;
 use dp_core::tape::Statistic;
-use dp_core::{Budget, Delta, Epsilon, Event, NeighboringRelation, Session};
+use dp_core::{Budget, Delta, Epsilon, Event, NeighboringRelation, Session, accountant};
 use ndarray::Array2;
 
 mod cover;
@@ -185,8 +185,11 @@ impl std::fmt::Debug for Subject {
 const FULL_SHARE: f64 = 0.999;
 
 /// Checks that an answer was paid for in full; only ⊥ may leave a part of the budget.
-fn paid_in_full(session: &Session<'_>) -> Result<(), String> {
-    let share = session.guarantee().epsilon / session.budget().epsilon.get();
+fn paid_in_full(session: &Session<'_>, promised: Budget) -> Result<(), String> {
+    // At the promised δ: the session may allow more.
+    let total = accountant::total(session.ledger(), session.relation(), promised.delta.get());
+    let total = total.map_err(|error| error.to_string())?;
+    let share = total.epsilon / promised.epsilon.get();
     if share >= FULL_SHARE {
         Ok(())
     } else {

@@ -282,7 +282,7 @@ pub(super) fn subject(
             .fit(&request, records, session, &mut public)
             .map_err(|error| error.to_string())?;
         if may_refuse && outcome.centers.is_some() {
-            return paid_in_full(session);
+            return paid_in_full(session, budget);
         }
         Ok(())
     };

@@ -132,7 +132,7 @@ fn whole(relation: NeighboringRelation, split: Split) -> Subject {
             .fit(&FramedSource::new(&records, &frame), session, &mut public)
             .map_err(|error| error.to_string())?;
         match outcome {
-            GmmOutcome::Released { .. } => paid_in_full(session),
+            GmmOutcome::Released { .. } => paid_in_full(session, promise.budget),
             GmmOutcome::Refused(_) => Ok(()),
         }
     };

@@ -165,7 +165,7 @@ fn means(relation: NeighboringRelation) -> Subject {
             .fit(&FramedSource::new(&records, &frame), session, &mut public)
             .map_err(|error| error.to_string())?;
         match outcome {
-            KMeansOutcome::Released { .. } => paid_in_full(session),
+            KMeansOutcome::Released { .. } => paid_in_full(session, promise.budget),
             KMeansOutcome::Refused(_) => Ok(()),
         }
     };
