@@ -23,18 +23,6 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.out {
         ModelForm::of("--out", path)?;
     }
-    let settings = args.what.options.files();
-    let inputs = settings
-        .chain([args.data.as_path()])
-        .chain(args.what.bounds_file.as_deref());
-    paths::check(
-        inputs,
-        &[
-            ("--out", args.out.as_deref()),
-            ("--synopsis-out", args.synopsis_out.as_deref()),
-            ("--centers-out", args.centers_out.as_deref()),
-        ],
-    )?;
     if let Some(path) = &args.synopsis_out {
         ModelForm::of("--synopsis-out", path)?;
         // The algorithms that cluster a synopsis are those that let one choose where that starts.
@@ -48,6 +36,18 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     }
     let draft = Draft::new(&args.what)?;
     draft.require_bounds()?;
+    let settings = args.what.options.files();
+    let inputs = settings
+        .chain([args.data.as_path()])
+        .chain(args.what.bounds_file.as_deref());
+    paths::check(
+        inputs,
+        &[
+            ("--out", args.out.as_deref()),
+            ("--synopsis-out", args.synopsis_out.as_deref()),
+            ("--centers-out", args.centers_out.as_deref()),
+        ],
+    )?;
     for warning in report::weakness(&args.what) {
         say(&warning);
     }
@@ -157,14 +157,20 @@ fn write(args: &FitArgs, fitted: &Fitted) -> Result<ExitCode, Failure> {
     } else {
         Ok(())
     };
-    let spent = "the budget was spent all the same";
-    saved.map_err(|failure| failure.help(format!("{spent}: the model stands on stdout")))?;
-    synopsis
+    let help = match (&model.guarantee, saved.is_err() && printed.is_ok()) {
+        (None, false) => None,
+        (None, true) => Some("the model stands on stdout"),
+        (Some(_), false) => Some("the budget was spent all the same"),
+        (Some(_), true) => Some("the budget was spent all the same: the model stands on stdout"),
+    };
+    let written = saved
+        .and(synopsis)
         .and(centers)
-        .and(printed.or_else(Failure::unless_closed))
-        .map_err(|failure| {
-            failure.help(format!("{spent}, and what else was asked for was written"))
-        })?;
+        .and(printed.or_else(Failure::unless_closed));
+    written.map_err(|failure| match help {
+        Some(help) => failure.help(help),
+        None => failure,
+    })?;
     if model.outcome == ModelOutcome::Refused {
         let advice = fitted.advice.as_deref().unwrap_or("no advice");
         say(&format!(

@@ -129,7 +129,8 @@ impl<R: Read> Cutter<R> {
                 }
                 return Ok(Some(self.broken()));
             }
-            if self.buffer.len() > MAX_RECORD {
+            // What was withheld may be half of a line end: a line is as long wherever it stands.
+            if self.scanned > MAX_RECORD {
                 return Ok(Some(self.broken()));
             }
             self.fill()?;

@@ -160,3 +160,15 @@ fn a_line_end_of_two_bytes_is_never_cut() {
         }
     }
 }
+
+/// The longest line that is kept is kept wherever its end falls, between two readings too.
+#[test]
+fn the_longest_line_is_kept_wherever_it_stands() {
+    let line = "2".repeat(MAX_RECORD);
+    for before in PIECE - 8..PIECE {
+        let rest = format!("{}\r\n{line}\r\n3\r\n", "1".repeat(before));
+        let (records, broken) = cut_by_line(format!("a\r\n{rest}").as_bytes());
+        assert_eq!(broken, 0, "{before}");
+        assert!(records == rest.as_bytes(), "{before}");
+    }
+}
