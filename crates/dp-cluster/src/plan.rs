@@ -18,6 +18,8 @@ pub struct Plan {
     pub expected_sq_error: Option<f64>,
     /// What else a user should know.
     pub notes: Vec<String>,
+    /// What a user should know before a budget is spent: it would be spent in vain, or an option does nothing.
+    pub warnings: Vec<String>,
 }
 
 impl Plan {

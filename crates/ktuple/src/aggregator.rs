@@ -10,6 +10,7 @@ use ndarray::Array2;
 use rand::RngCore;
 
 use crate::error::{FitError, ParamsError};
+use crate::planner::Prospect;
 use crate::tuples::{TupleShape, Tuples};
 
 /// What an aggregation may spend on the tuples, and what that costs the records behind them.
@@ -79,8 +80,30 @@ pub struct Refusal {
     pub n_tuples: u64,
     /// Tuples with which the aggregator would answer if nearly all of them agreed.
     pub enough_tuples: u64,
-    /// How far apart clusters must be, in units of the spread of the tuples' points around a center, for tuples to agree.
+    /// Records with which that many blocks would nearly all show every cluster, if clusters are of equal size.
+    pub enough_records: u64,
+    /// How far apart clusters must be for tuples to agree, in units of the distance between two tuples' points for the same cluster.
     pub separation: f64,
+}
+
+impl Refusal {
+    /// Of t tuples of k points; `tolerance` is how far points of two tuples may be apart for the tuples to agree, in units of the distance
+    /// between centers.
+    pub(crate) fn new(
+        aggregator: &'static str,
+        shape: TupleShape,
+        enough_tuples: u64,
+        tolerance: f64,
+    ) -> Self {
+        let clusters = (shape.n_clusters, shape.dimension);
+        Self {
+            aggregator,
+            n_tuples: shape.n_tuples as u64,
+            enough_tuples,
+            enough_records: Prospect::new(0, enough_tuples, clusters, tolerance).needed_records,
+            separation: 1.0 / tolerance,
+        }
+    }
 }
 
 impl fmt::Display for Refusal {
@@ -89,8 +112,13 @@ impl fmt::Display for Refusal {
             f,
             "the {} block solutions do not agree on the same well separated clusters ({}): each pair of clusters must be about {:.0} \
              times as far apart as the solutions of two blocks differ. Larger blocks differ less: use fewer blocks (at least {} \
-             at this budget) or more records; or another number of clusters; else an algorithm that needs no separation",
-            self.n_tuples, self.aggregator, self.separation, self.enough_tuples
+             at this budget) or more records (at least {} for so many blocks to show every cluster); or another number of clusters; \
+             else an algorithm that needs no separation",
+            self.n_tuples,
+            self.aggregator,
+            self.separation,
+            self.enough_tuples,
+            self.enough_records
         )
     }
 }
@@ -111,6 +139,21 @@ pub trait TupleAggregator: fmt::Debug + Sync {
     ///
     /// [`ParamsError`] if no number will do.
     fn tuples_needed(&self, shape: TupleShape, budget: Budget) -> Result<u64, ParamsError>;
+
+    /// Refuses a number of tuples that [`plan`](Self::plan) takes, because the answer is private, but that is too small for an answer
+    /// worth having.
+    ///
+    /// # Errors
+    ///
+    /// [`ParamsError::TooFewTuples`].
+    fn check_enough(&self, _shape: TupleShape, _budget: Budget) -> Result<(), ParamsError> {
+        Ok(())
+    }
+
+    /// The largest ε that it has a use for: its theorem ends there, or it needs no fewer tuples with more.
+    fn largest_epsilon(&self) -> f64 {
+        f64::INFINITY
+    }
 
     /// What a run would charge.
     ///

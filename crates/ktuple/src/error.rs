@@ -71,6 +71,12 @@ pub enum ParamsError {
         "sampling with replacement is proved under replace-one; use disjoint blocks under add-remove"
     )]
     ReplacementNeedsReplaceOne,
+    /// Sampling with replacement without a public number of records.
+    #[error("sampling with replacement needs n_hint, a public number of at least {needed} records")]
+    NoSize {
+        /// How many there must be.
+        needed: u64,
+    },
     /// Sampling with replacement needs twice as many records as are drawn.
     #[error(
         "sampling with replacement needs n >= 2·blocks·block_size = {needed} records, n is {got}"

@@ -62,6 +62,9 @@ impl Filter {
     }
 }
 
+/// From ε of about 20 on, more of it saves no tuples, and from hundreds on δ/e^ε is too small a number for its lemma.
+const LARGEST_EPSILON: f64 = 64.0;
+
 /// FriendlyCore for k-tuples: the default aggregator.
 ///
 /// Tuples match if each point has a partner within `match_ratio` of both tuples' distances between points. Good
@@ -149,6 +152,10 @@ impl TupleAggregator for FriendlyCore {
         plan::tuples_needed(Goal::Tuples(self.ratio), self.filter, shape, budget)
     }
 
+    fn largest_epsilon(&self) -> f64 {
+        LARGEST_EPSILON
+    }
+
     fn plan(
         &self,
         shape: TupleShape,
@@ -175,12 +182,9 @@ impl TupleAggregator for FriendlyCore {
         let Some(centers) =
             average::tuple_averages(tuples, &kept, self.ratio, &plan, &charge, session)?
         else {
-            return Ok(Aggregate::Refused(Refusal {
-                aggregator: self.name(),
-                n_tuples: shape.n_tuples as u64,
-                enough_tuples: self.tuples_needed(shape, spend.budget)?,
-                separation: 1.0 / self.ratio.get(),
-            }));
+            let enough = self.tuples_needed(shape, spend.budget)?;
+            let refusal = Refusal::new(self.name(), shape, enough, self.tolerance());
+            return Ok(Aggregate::Refused(refusal));
         };
         Ok(Aggregate::Centers(in_canonical_order(centers)))
     }

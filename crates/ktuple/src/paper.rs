@@ -18,13 +18,16 @@ pub use k_averages::PrivateKAverages;
 pub use noisy_centers::{NoisyComposition, PrivateKNoisyCenters};
 
 use dp_core::sensitivity::Sensitivity;
-use dp_core::{Budget, Event, NeighboringRelation, Session};
+use dp_core::{Budget, Epsilon, Event, NeighboringRelation, Session};
 use rand::RngCore;
 
 use crate::aggregator::{Aggregate, Refusal, TupleAggregator, TupleSpend};
 use crate::error::{FitError, ParamsError};
 use crate::partition::{Formulas, TestCall, TestPlan};
 use crate::tuples::{TupleShape, Tuples};
+
+/// Both are proved for ε up to 1.
+const LARGEST_EPSILON: f64 = 1.0;
 
 /// One of the published clusterings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,6 +43,15 @@ impl Paper2021 {
         match self {
             Self::Averages(averages) => averages,
             Self::NoisyCenters(centers) => centers,
+        }
+    }
+
+    /// What of a budget they can spend: their theorems end at ε = 1.
+    #[must_use]
+    pub fn affordable(budget: Budget) -> Budget {
+        match Epsilon::new(LARGEST_EPSILON) {
+            Ok(largest) if budget.epsilon > largest => Budget::approx(largest, budget.delta),
+            _ => budget,
         }
     }
 
@@ -61,6 +73,14 @@ impl TupleAggregator for Paper2021 {
 
     fn tuples_needed(&self, shape: TupleShape, budget: Budget) -> Result<u64, ParamsError> {
         self.inner().tuples_needed(shape, budget)
+    }
+
+    fn check_enough(&self, shape: TupleShape, budget: Budget) -> Result<(), ParamsError> {
+        self.inner().check_enough(shape, budget)
+    }
+
+    fn largest_epsilon(&self) -> f64 {
+        self.inner().largest_epsilon()
     }
 
     fn plan(
@@ -143,12 +163,7 @@ fn event(
 }
 
 fn refusal(aggregator: &'static str, shape: TupleShape, enough: u64, separation: f64) -> Aggregate {
-    Aggregate::Refused(Refusal {
-        aggregator,
-        n_tuples: shape.n_tuples as u64,
-        enough_tuples: enough,
-        separation,
-    })
+    Aggregate::Refused(Refusal::new(aggregator, shape, enough, 1.0 / separation))
 }
 
 /// Checks β.

@@ -55,6 +55,15 @@ pub(crate) struct AlgorithmFlags {
     #[arg(long, value_name = "S")]
     block_size: Option<u64>,
 
+    /// Assumed distance of the nearest centers, in standard deviations of a column inside a cluster (write them all in
+    /// the same units first): chooses the blocks of `ktuple`, or says how many rows it would take
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    separation: Option<f64>,
+
+    /// Probability with which --separation, --aggregator averages or noisy-centers may fail on rows as assumed (default 0.05)
+    #[arg(long, value_name = "B", allow_negative_numbers = true)]
+    failure_probability: Option<f64>,
+
     /// The least radius of a cluster that is told apart, in the units of the widest column
     #[arg(long, value_name = "R")]
     scale_min: Option<f64>,
@@ -246,6 +255,8 @@ impl AlgorithmFlags {
             blocks: self.blocks,
             sampling: self.sampling.map(SamplingChoice::from),
             block_size: self.block_size,
+            separation: self.separation,
+            failure_probability: self.failure_probability,
             scale_min: self.scale_min,
             sites: self.sites.as_ref().map(|_| ndarray::Array2::zeros((0, 0))),
             metric: self.metric.as_ref().map(|metric| match metric {

@@ -99,6 +99,9 @@ fn fit(args: &FitArgs, draft: &Draft) -> Result<Fitted, Failure> {
             draft.complete(&columns, &args.what)?
         }
     };
+    for warning in dp_cluster::plan(&request)?.warnings {
+        say(&format!("warning: {warning}"));
+    }
     progress.stage(format!("fitting with {}", request.algorithm));
     let entropy = |_| Failure::data("the operating system gave no randomness");
     let (mut noise, mut public): (Box<dyn NoiseRng>, Box<dyn NoiseRng>) = match args.insecure_seed {

@@ -22,6 +22,7 @@ struct Shown<'a> {
     expected_sq_error: Option<f64>,
     expected_error: Option<Vec<f64>>,
     notes: &'a [String],
+    warnings: &'a [String],
 }
 
 pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
@@ -66,6 +67,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
             expected_sq_error: plan.expected_sq_error,
             expected_error: errors_by_column(&request, plan.expected_sq_error),
             notes: &plan.notes,
+            warnings: &plan.warnings,
         };
         let text = serde_json::to_string_pretty(&shown)
             .map_err(|error| Failure::data(format!("the plan as JSON: {error}")))?;
@@ -93,6 +95,9 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
             "expected error of a center from noise alone, clusters of equal size and apart from each other (where they meet, the start adds more): {}",
             columns.take(20).collect::<Vec<_>>().join(", ")
         ));
+    }
+    for warning in &plan.warnings {
+        text.line(format!("warning: {warning}"));
     }
     for note in &plan.notes {
         text.line(format!("note: {note}"));

@@ -32,8 +32,8 @@ fn groups_are_found_under_both_relations() {
         assert_eq!(model["guarantee"]["relation"], relation);
         let spent = number(&model["guarantee"]["epsilon"]);
         assert!(spent > 0.9 && spent <= 1.0, "{spent}");
-        // Of half the widest column.
-        assert_eq!(model["parameters"]["scale_min"], json!(0.001));
+        // As it was written, in the units of the widest column.
+        assert_eq!(model["parameters"]["scale_min"], json!(50.0));
         assert_eq!(model["parameters"]["aggregator"], "friendly-core");
         assert_eq!(model["parameters"]["sampling"], "disjoint");
         assert_eq!(model["parameters"]["tuple_share"], json!(0.75));
@@ -105,9 +105,27 @@ fn blocks_and_samples_are_as_asked_for_or_refused_beforehand() {
             "--epsilon 1 --delta 1e-6 --sampling with-replacement --block-size 20 --relation replace-one --n-hint 36000",
             &["n >= ", "36000"],
         ),
-        ("--epsilon 1 --delta 1e-6 --scale-min 0", &["scale"]),
-        ("--epsilon 1 --delta 1e-6 --scale-min=-3", &["scale"]),
-        ("--epsilon 1 --delta 1e-6 --scale-min 60000", &["scale"]),
+        (
+            "--epsilon 1 --delta 1e-6 --sampling with-replacement --block-size 20 --relation replace-one",
+            &["n_hint"],
+        ),
+        (
+            "--epsilon 1 --delta 1e-6 --scale-min 0",
+            &["scale-min", "got 0"],
+        ),
+        (
+            "--epsilon 1 --delta 1e-6 --scale-min=-3",
+            &["scale-min", "got -3"],
+        ),
+        (
+            "--epsilon 1 --delta 1e-6 --scale-min 60000",
+            &["scale-min", "50000", "got 60000"],
+        ),
+        // Private, but useless: merged clusters would look like an answer.
+        (
+            "--epsilon 1 --delta 1e-6 --aggregator averages --blocks 8000",
+            &["8000 tuples are too few", "at least"],
+        ),
         ("--epsilon 1 --delta 1e-6 --iterations 3", &["--iterations"]),
     ] {
         place.run(&format!("{FIT} {flags}")).fails(2, words);
@@ -134,15 +152,38 @@ fn every_aggregator_has_a_plan() {
     }
     // With a size it says what would be feasible.
     let few = plan("friendly-core", 2_000, 1);
-    assert!(few.stdout.contains("not feasible") && few.stdout.contains("need n >= "));
+    let hopeless =
+        |text: &str| text.contains("warning: not feasible") && text.contains("need n >= ");
+    assert!(hopeless(&few.stdout), "{}", few.stdout);
+    // A fit says so before it spends anything, from public numbers alone.
+    let fit = scattered(5).run(&format!(
+        "{FIT} --epsilon 1 --delta 1e-6 --relation replace-one --n-hint 5"
+    ));
+    assert!(fit.code == 3 && hopeless(&fit.stderr), "{}", fit.stderr);
     let enough = plan("friendly-core", 200_000, 1);
     assert!(
         enough.stdout.contains("standard deviations apart"),
         "{}",
         enough.stdout
     );
-    // Beyond ε = 1 the published ones are not proved.
-    plan("noisy-centers", 100_000, 3).fails(2, &["epsilon"]);
+    // Beyond ε = 1 the published ones are not proved: the tuples get no more, the rest goes to what refines the centers.
+    for (aggregator, most) in [
+        ("noisy-centers", "ε = 1"),
+        ("averages", "ε = 1"),
+        ("friendly-core", "ε = 64"),
+    ] {
+        let rich = plan(aggregator, 100_000, 1000);
+        rich.succeeds();
+        let tuples = rich
+            .stdout
+            .lines()
+            .find(|line| line.contains("from tuples"));
+        assert!(
+            tuples.is_some_and(|line| line.contains(most)),
+            "{}",
+            rich.stdout
+        );
+    }
 }
 
 /// More centers than memory should hold: an error of the request, as a plan finds it, before an algorithm sees a row.
@@ -160,24 +201,100 @@ fn more_centers_than_are_held_are_refused_up_front() {
     }
 }
 
-/// One cluster needs no tuples: a plan says which options do nothing, and nothing if there are none.
+/// One cluster needs no tuples: plans and fits say which options do nothing, and nothing if there are none.
 #[test]
-fn a_plan_for_one_cluster_says_what_is_not_used() {
+fn one_cluster_is_told_what_is_not_used() {
     let place = Place::new();
-    let notes = |algorithm: &str, clusters: u8, more: &str| {
+    let warnings = |algorithm: &str, clusters: u8, more: &str| {
         let plan = place.json(&format!(
             "plan --algorithm {algorithm} --clusters {clusters} --dimension 2 --bounds=-1,1 --epsilon 1 --delta 1e-6 --n-hint 50000 {more} --json"
         ));
-        plan["notes"].to_string()
+        plan["warnings"].to_string()
     };
     for algorithm in ["ktuple", "gmm"] {
-        assert_eq!(notes(algorithm, 1, ""), "[]");
-        let one = notes(algorithm, 1, "--blocks 2000 --aggregator friendly-core");
+        assert_eq!(warnings(algorithm, 1, ""), "[]");
+        let one = warnings(algorithm, 1, "--blocks 2000 --aggregator friendly-core");
         assert!(one.contains("not used: `aggregator`, `blocks`"), "{one}");
-        let two = notes(algorithm, 2, "--blocks 2000 --aggregator friendly-core");
-        assert!(!two.contains("not used") && two != "[]", "{two}");
+        let two = warnings(algorithm, 2, "--blocks 2000 --aggregator friendly-core");
+        assert_eq!(two, "[]");
     }
     let drawn = "--relation replace-one --sampling with-replacement --block-size 9";
-    let one = notes("ktuple", 1, drawn);
+    let one = warnings("ktuple", 1, drawn);
     assert!(one.contains("not used: `sampling`, `block-size`"), "{one}");
+    // So does a fit, whose model names nothing that was not used.
+    let place = groups();
+    let one = FIT.replace("--clusters 3", "--clusters 1");
+    let fit = place.run(&format!(
+        "{one} --epsilon 1 --delta 1e-6 --blocks 900 --json"
+    ));
+    assert!(
+        fit.stderr.contains("warning: one cluster"),
+        "{}",
+        fit.stderr
+    );
+    let model: Value = serde_json::from_str(&fit.stdout).expect("JSON");
+    for unused in ["blocks", "aggregator", "sampling", "tuple_share"] {
+        assert!(model["parameters"].get(unused).is_none(), "{unused}");
+    }
+}
+
+/// Blocks for a separation that is assumed: chosen, or refused with the number of rows that would do.
+#[test]
+fn an_assumed_separation_chooses_blocks_or_says_how_many_rows_it_takes() {
+    let plan = |n: u64, more: &str| {
+        Place::new().run(&format!(
+            "plan --clusters 3 --columns age,income --bounds=0,100 --algorithm ktuple --epsilon 1 --delta 1e-6 --n-hint {n} {more}"
+        ))
+    };
+    let few = plan(2_000, "--separation 40");
+    few.fails(2, &["not feasible", "needs n >= "]);
+    let needed: u64 = few
+        .stderr
+        .split("n >= ")
+        .nth(1)
+        .and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next())
+        .and_then(|digits| digits.parse().ok())
+        .expect("a number of rows");
+    plan(needed - 1, "--separation 40").fails(2, &["not feasible"]);
+    let enough = plan(needed, "--separation 40");
+    enough.succeeds();
+    for line in [
+        "separation = 40",
+        "match_ratio = ",
+        "failure_probability = 0.05",
+    ] {
+        assert!(enough.stdout.contains(line), "{}", enough.stdout);
+    }
+    assert!(!enough.stdout.contains("warning"), "{}", enough.stdout);
+    // A smaller β or separation takes more rows.
+    for more in [
+        "--separation 40 --failure-probability 0.001",
+        "--separation 20",
+    ] {
+        plan(needed, more).fails(2, &["not feasible"]);
+    }
+    for (more, words) in [
+        ("--separation 0", &["separation"][..]),
+        ("--separation=nan", &["separation"]),
+        ("--separation 9 --blocks 900", &["separation", "blocks"]),
+        ("--separation 9 --aggregator averages", &["separation"]),
+        ("--failure-probability 0.1", &["failure-probability"]),
+        (
+            "--separation 9 --failure-probability 2",
+            &["failure-probability", "2"],
+        ),
+    ] {
+        plan(1_000_000, more).fails(2, words);
+    }
+    // What was planned is what runs.
+    let place = groups();
+    let model = place.json(&format!(
+        "{FIT} --epsilon 1 --delta 1e-6 --separation 200 --json"
+    ));
+    assert_eq!(model["outcome"], "released");
+    assert_eq!(model["parameters"]["separation"], json!(200.0));
+    assert_eq!(
+        model["parameters"]["match_ratio"],
+        model["ledger"][0]["parameters"]["match_ratio"]
+    );
 }

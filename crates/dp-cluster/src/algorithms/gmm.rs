@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use dp_core::{Budget, Delta, Epsilon, NeighboringRelation, Session, Value};
 use gmm::learner::Sigmas;
 use gmm::{GaussianMixture, GmmOutcome, PrivateGmm, PrivateGmmParams};
+use ktuple::planner::Prospect;
 use metric_space::{Frame, FramedSource, RecordSource};
 use rand::RngCore;
 
 use super::failure::{failed, refusal, refused};
-use super::ktuple::{AggregatorChoice, aggregator, unused};
+use super::ktuple::{AggregatorChoice, FAILURE_PROBABILITY, aggregator, unused};
 use crate::algorithm::{Algorithm, DeltaNeed, Facts, FitError, Outcome};
 use crate::plan::Plan;
 use crate::request::{FitRequest, RequestError};
@@ -126,8 +127,8 @@ fn check(request: &FitRequest, frame: &Frame) -> Result<PrivateGmm, RequestError
         AggregatorChoice::Averages | AggregatorChoice::NoisyCenters => {
             let tuples = share_of(budget, PUBLISHED_SHARE).map_err(refused(NAME))?;
             let clusters = (request.n_clusters, request.columns.len());
-            let published =
-                aggregator(choice, clusters, tuples, scale_min).map_err(refused(NAME))?;
+            let published = aggregator(choice, clusters, tuples, scale_min, FAILURE_PROBABILITY)
+                .map_err(refused(NAME))?;
             // A number of blocks that was asked for may need more.
             (
                 published,
@@ -196,13 +197,17 @@ fn original_covariances(mixture: &GaussianMixture, request: &FitRequest) -> Vec<
         .collect()
 }
 
-fn advice(request: &FitRequest, checked: &PrivateGmm, frame: &Frame) -> Option<String> {
+/// What blocks can show, where there are blocks and a public number of records.
+fn prospect(request: &FitRequest, checked: &PrivateGmm, frame: &Frame) -> Option<Prospect> {
+    if request.n_clusters < 2 {
+        return None;
+    }
+
     let blocks = checked.n_blocks(frame).ok()? as u64;
     let n = request.n_hint?;
     let ratio = checked.params().tuple_aggregator().tolerance();
     let clusters = (request.n_clusters, frame.dimension());
-    let prospect = ktuple::planner::Prospect::new(n, blocks, clusters, ratio);
-    Some(prospect.to_string())
+    Some(Prospect::new(n, blocks, clusters, ratio))
 }
 
 /// A share of (ε, δ).
@@ -240,11 +245,16 @@ impl Algorithm for Gmm {
             .plan(&frame, request.relation)
             .map_err(refused(NAME))?;
         let mut plan = Plan::new(events).parameters(parameters(request, &checked, &frame)?);
-        plan.notes.extend(unused(request));
-        Ok(match advice(request, &checked, &frame) {
-            Some(advice) if request.n_clusters > 1 => plan.note(advice),
-            _ => plan,
-        })
+        plan.warnings.extend(unused(request));
+        if let Some(prospect) = prospect(request, &checked, &frame) {
+            let shown = if prospect.is_feasible() {
+                &mut plan.notes
+            } else {
+                &mut plan.warnings
+            };
+            shown.push(prospect.to_string());
+        }
+        Ok(plan)
     }
 
     fn fit(

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use dp_core::{Budget, Loss, NeighboringRelation, Session, Value};
 use ktuple::averages::Axes;
 use ktuple::blocks::Sampling;
+use ktuple::friendly::{Filter, FriendlyCore};
 use ktuple::means::{Aggregator, KMeansOutcome, PrivateKMeans, PrivateKMeansParams, Refine};
 use ktuple::paper::{NoisyComposition, Paper2021, PrivateKAverages, PrivateKNoisyCenters};
+use ktuple::planner::{Assumption, BlockPlan, best_blocks, blocks_for};
 use ktuple::{ParamsError, TupleShape};
 use metric_space::{FramedSource, Lattice, RecordSource};
 use rand::RngCore;
@@ -18,8 +20,8 @@ use crate::request::{FitRequest, RequestError};
 
 const NAME: &str = "ktuple";
 
-/// β of the published clusterings, as in the paper's experiments.
-const FAILURE_PROBABILITY: f64 = 0.05;
+/// β of the published clusterings, as in the paper's experiments, and of blocks for an assumed separation.
+pub(super) const FAILURE_PROBABILITY: f64 = 0.05;
 
 /// The private k-tuple clustering of `ktuple` and of mixtures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,19 +49,21 @@ pub enum SamplingChoice {
 pub(crate) struct KTuple;
 
 /// The aggregator of a request for k clusters in d columns; `tuples` is what it may spend, `scale_min` a fraction of half the
-/// widest column.
+/// widest column, `failure_probability` the published ones' β.
 pub(super) fn aggregator(
     choice: AggregatorChoice,
     (n_clusters, dimension): (usize, usize),
     tuples: Budget,
     scale_min: f64,
+    failure_probability: f64,
 ) -> Result<Aggregator, ParamsError> {
     Ok(match choice {
         AggregatorChoice::FriendlyCore => Aggregator::default(),
         AggregatorChoice::Averages => Aggregator::Paper2021(Paper2021::Averages(
-            PrivateKAverages::new(scale_min, FAILURE_PROBABILITY, Axes::Own)?,
+            PrivateKAverages::new(scale_min, failure_probability, Axes::Own)?,
         )),
         AggregatorChoice::NoisyCenters => {
+            let tuples = Paper2021::affordable(tuples);
             let shape = TupleShape {
                 n_tuples: 0,
                 n_clusters,
@@ -69,24 +73,24 @@ pub(super) fn aggregator(
             let basic = NoisyComposition::Basic;
             // With one cluster there is nothing to agree on, and nothing to swap.
             let separation = match n_clusters {
-                0 | 1 => PrivateKNoisyCenters::wide_separation(tuples, 2, FAILURE_PROBABILITY),
+                0 | 1 => PrivateKNoisyCenters::wide_separation(tuples, 2, failure_probability),
                 _ => PrivateKNoisyCenters::steady_separation(
                     tuples,
                     shape,
-                    FAILURE_PROBABILITY,
+                    failure_probability,
                     basic,
                 )?,
             };
             Aggregator::Paper2021(Paper2021::NoisyCenters(PrivateKNoisyCenters::new(
                 separation,
-                FAILURE_PROBABILITY,
+                failure_probability,
                 basic,
             )?))
         }
     })
 }
 
-/// Options about tuples that were given for one cluster, which needs none: for the notes of a plan.
+/// Options about tuples that were given for one cluster, which needs none: a warning.
 pub(super) fn unused(request: &FitRequest) -> Option<String> {
     let options = &request.options;
     let given = [
@@ -94,6 +98,8 @@ pub(super) fn unused(request: &FitRequest) -> Option<String> {
         ("blocks", options.blocks.is_some()),
         ("sampling", options.sampling.is_some()),
         ("block-size", options.block_size.is_some()),
+        ("separation", options.separation.is_some()),
+        ("failure-probability", options.failure_probability.is_some()),
     ];
     let given: Vec<String> = given
         .into_iter()
@@ -108,14 +114,28 @@ pub(super) fn unused(request: &FitRequest) -> Option<String> {
     })
 }
 
+/// Half the width of the widest column, original units: what one is in scaled units.
+fn widest_half(request: &FitRequest) -> f64 {
+    let halves = request.bounds.iter().map(|[lo, hi]| hi / 2.0 - lo / 2.0);
+    halves.fold(0.0, |a, b| if b > a { b } else { a })
+}
+
 fn check(request: &FitRequest) -> Result<PrivateKMeans, RequestError> {
     let options = &request.options;
     let budget = request.required_budget()?;
     let mut refine = Refine::default();
     if let Some(scale_min) = options.scale_min {
-        let halves = request.bounds.iter().map(|[lo, hi]| (hi - lo) / 2.0);
-        let widest = halves.fold(0.0, |a, b| if b > a { b } else { a });
-        refine.scale_min = scale_min / widest;
+        let widest = widest_half(request);
+        if !(scale_min > 0.0 && scale_min <= widest) {
+            return Err(refusal(
+                "scale-min",
+                format!(
+                    "must be above 0 and at most {widest:?}, half the widest column, got {scale_min:?}"
+                ),
+            ));
+        }
+        // Far below one lattice unit all are the same; and never 0.
+        refine.scale_min = (scale_min / widest).max(f64::MIN_POSITIVE);
     }
     let sampling = match (options.sampling.unwrap_or_default(), options.block_size) {
         (SamplingChoice::Disjoint, None) => Sampling::Disjoint,
@@ -133,18 +153,95 @@ fn check(request: &FitRequest) -> Result<PrivateKMeans, RequestError> {
         }
     };
     let params = PrivateKMeansParams::new(request.n_clusters, budget).sampling(sampling);
-    let choice = options.aggregator.unwrap_or_default();
-    let clusters = (request.n_clusters, request.columns.len());
     let tuples = params.tuple_budget().map_err(refused(NAME))?;
-    let aggregator =
-        aggregator(choice, clusters, tuples, refine.scale_min).map_err(refused(NAME))?;
+    let (aggregator, n_blocks) = match assumed(request, tuples)? {
+        Some(plan) => {
+            let core = FriendlyCore::new(plan.match_ratio, Filter::Proportional);
+            let core = core.map_err(refused(NAME))?;
+            let n_blocks = usize::try_from(plan.n_blocks).unwrap_or(usize::MAX);
+            (Aggregator::FriendlyCore(core), Some(n_blocks))
+        }
+        None => {
+            let choice = options.aggregator.unwrap_or_default();
+            let clusters = (request.n_clusters, request.columns.len());
+            let chosen = aggregator(choice, clusters, tuples, refine.scale_min, beta(request)?);
+            (chosen.map_err(refused(NAME))?, options.blocks)
+        }
+    };
     params
         .aggregator(aggregator)
-        .n_blocks(options.blocks)
+        .n_blocks(n_blocks)
         .refine(refine)
         .n_hint(request.n_hint)
         .check()
         .map_err(refused(NAME))
+}
+
+/// β, where something depends on it.
+fn beta(request: &FitRequest) -> Result<f64, RequestError> {
+    let options = &request.options;
+    let is_published = options.aggregator.unwrap_or_default() != AggregatorChoice::FriendlyCore;
+    match options.failure_probability {
+        None => Ok(FAILURE_PROBABILITY),
+        Some(beta) if !(beta > 0.0 && beta <= 1.0) => Err(refusal(
+            "failure-probability",
+            format!("must be above 0 and at most 1, got {beta:?}"),
+        )),
+        Some(_) if options.separation.is_none() && !is_published && request.n_clusters > 1 => {
+            Err(refusal(
+                "failure-probability",
+                "goes with `separation`, or with the aggregators `averages` and `noisy-centers`",
+            ))
+        }
+        Some(beta) => Ok(beta),
+    }
+}
+
+/// The blocks for an assumed separation, if one is assumed: of the public number of records, or as few as will do.
+fn assumed(request: &FitRequest, tuples: Budget) -> Result<Option<BlockPlan>, RequestError> {
+    let options = &request.options;
+    let failure_probability = beta(request)?;
+    let Some(separation) = options.separation else {
+        return Ok(None);
+    };
+    if !(separation > 0.0 && separation <= 1e12) {
+        return Err(refusal(
+            "separation",
+            format!("must be above 0 and at most 1e12 standard deviations, got {separation:?}"),
+        ));
+    }
+    if request.n_clusters < 2 {
+        return Ok(None);
+    }
+    let is_core = options.aggregator.unwrap_or_default() == AggregatorChoice::FriendlyCore;
+    if !is_core || options.sampling == Some(SamplingChoice::WithReplacement) {
+        return Err(refusal(
+            "separation",
+            "blocks are chosen for `friendly-core` on disjoint blocks alone",
+        ));
+    }
+    if options.blocks.is_some() {
+        return Err(refusal(
+            "separation",
+            "chooses the `blocks`; give one of the two",
+        ));
+    }
+    let shape = TupleShape {
+        n_tuples: 0,
+        n_clusters: request.n_clusters,
+        dimension: request.dimension(),
+        lattice: Lattice::default(),
+    };
+    let assumption = Assumption {
+        separation,
+        least_share: 1.0 / request.n_clusters as f64,
+        failure_probability,
+    };
+    let plan = match request.n_hint {
+        Some(n) => blocks_for(n, shape, tuples, assumption),
+        None => best_blocks(shape, tuples, assumption),
+    };
+    plan.map(Some).map_err(refused(NAME))
 }
 
 /// Public parameters, defaults filled in.
@@ -154,18 +251,28 @@ fn parameters(
 ) -> Result<BTreeMap<String, Value>, RequestError> {
     let frame = request.frame()?;
     let params = checked.params();
+    let scale_min = request
+        .options
+        .scale_min
+        .unwrap_or_else(|| params.refinement().scale_min * widest_half(request));
+    let mut parameters: BTreeMap<String, Value> = BTreeMap::from([
+        ("scale_min".into(), scale_min.into()),
+        (
+            "rounds".into(),
+            (params.refinement().n_rounds as u64).into(),
+        ),
+        ("lattice_bits".into(), frame.lattice().bits().into()),
+    ]);
+    if request.n_clusters == 1 {
+        // No blocks, no tuples.
+        return Ok(parameters);
+    }
     let blocks = checked
         .n_blocks(&frame, request.relation)
         .map_err(refused(NAME))?;
-    let mut parameters: BTreeMap<String, Value> = BTreeMap::new();
     parameters.insert("aggregator".into(), params.aggregator_name().into());
     parameters.insert("blocks".into(), (blocks as u64).into());
     parameters.insert("sampling".into(), params.sampling_name().into());
-    parameters.insert("scale_min".into(), params.refinement().scale_min.into());
-    parameters.insert(
-        "rounds".into(),
-        (params.refinement().n_rounds as u64).into(),
-    );
     parameters.insert("restarts".into(), (params.restarts() as u64).into());
     if let Some(block_size) = params.block_size() {
         parameters.insert("block_size".into(), block_size.into());
@@ -173,10 +280,17 @@ fn parameters(
     if let Some(share) = params.share_of_tuples() {
         parameters.insert("tuple_share".into(), share.into());
     }
-    if request.options.aggregator.unwrap_or_default() != AggregatorChoice::FriendlyCore {
-        parameters.insert("failure_probability".into(), FAILURE_PROBABILITY.into());
+    let options = &request.options;
+    let is_published = options.aggregator.unwrap_or_default() != AggregatorChoice::FriendlyCore;
+    if is_published || options.separation.is_some() {
+        parameters.insert("failure_probability".into(), beta(request)?.into());
     }
-    parameters.insert("lattice_bits".into(), frame.lattice().bits().into());
+    if let Some(separation) = options.separation {
+        parameters.insert("separation".into(), separation.into());
+    }
+    if let Aggregator::FriendlyCore(core) = params.tuple_aggregator() {
+        parameters.insert("match_ratio".into(), core.match_ratio().into());
+    }
     Ok(parameters)
 }
 
@@ -210,6 +324,8 @@ impl Algorithm for KTuple {
                 "blocks",
                 "sampling",
                 "block-size",
+                "separation",
+                "failure-probability",
                 "scale-min",
             ],
         }
@@ -222,13 +338,18 @@ impl Algorithm for KTuple {
             .plan(&frame, request.relation)
             .map_err(refused(NAME))?;
         let mut plan = Plan::new(events).parameters(parameters(request, &checked)?);
-        plan.notes.extend(unused(request));
+        plan.warnings.extend(unused(request));
         if request.n_hint.is_some() {
             let prospect = checked
                 .prospect(&frame, request.relation)
                 .map_err(refused(NAME))?;
             if request.n_clusters > 1 {
-                plan = plan.note(prospect.to_string());
+                let shown = if prospect.is_feasible() {
+                    &mut plan.notes
+                } else {
+                    &mut plan.warnings
+                };
+                shown.push(prospect.to_string());
             }
             let n_blocks = usize::try_from(prospect.n_blocks).unwrap_or(usize::MAX);
             plan.expected_sq_error =

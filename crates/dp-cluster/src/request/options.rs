@@ -48,6 +48,10 @@ options! {
     sampling: SamplingChoice => "sampling",
     /// Records per block, with replacement.
     block_size: u64 => "block-size",
+    /// Assumed distance of the nearest centers, in standard deviations of a column inside a cluster: chooses the blocks.
+    separation: f64 => "separation",
+    /// β: with at most this probability a published clustering, or the blocks for an assumed separation, may fail on data as assumed.
+    failure_probability: f64 => "failure-probability",
     /// The least radius of a cluster that is told apart, original units of the widest column.
     scale_min: f64 => "scale-min",
     /// Public places where centers may stand, shape (m, d), original units.

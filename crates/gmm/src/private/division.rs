@@ -129,7 +129,14 @@ impl PrivateGmm {
             return Ok((budget, budget));
         }
         let shares = [share, 1.0 - share];
-        let epsilons = dp_core::rounding::split(budget.epsilon.get(), &shares);
+        let mut epsilons = dp_core::rounding::split(budget.epsilon.get(), &shares);
+        let most = self.params.aggregator.largest_epsilon();
+        if epsilons[0] > most {
+            epsilons = vec![
+                most,
+                dp_core::rounding::down(budget.epsilon.get() - most, 2),
+            ];
+        }
         let deltas = dp_core::rounding::split(budget.delta.get(), &shares);
         Ok((
             approx(epsilons[0], deltas[0])?,
@@ -160,7 +167,11 @@ impl PrivateGmm {
     fn choice(&self, frame: &Frame, share: f64) -> Result<Choice, ParamsError> {
         let (tuples, learner) = self.budgets(share)?;
         let n_blocks = match self.params.n_blocks {
-            Some(n_blocks) => n_blocks as u64,
+            Some(n_blocks) => {
+                let shape = self.shape(frame, n_blocks);
+                self.params.aggregator.check_enough(shape, tuples)?;
+                n_blocks as u64
+            }
             None => self.blocks(frame, tuples)?,
         };
         Ok(Choice {

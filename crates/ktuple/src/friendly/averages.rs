@@ -245,12 +245,13 @@ impl TupleAggregator for FriendlyAverages {
         });
         let kept = filter::keep(matches, &plan, &charge, session);
         let Some(count) = noisy_count(kept.len(), &plan, &charge, session) else {
-            return Ok(Aggregate::Refused(Refusal {
-                aggregator: self.name(),
-                n_tuples: shape.n_tuples as u64,
-                enough_tuples: self.tuples_needed(shape, spend.budget)?,
-                separation: 1.0,
-            }));
+            let enough = self.tuples_needed(shape, spend.budget)?;
+            return Ok(Aggregate::Refused(Refusal::new(
+                self.name(),
+                shape,
+                enough,
+                1.0,
+            )));
         };
         let mut sum = vec![0_i64; shape.dimension];
         for &t in &kept {

@@ -201,7 +201,7 @@ impl PrivateKMeans {
         if let Sampling::WithReplacement { block_size } = params.sampling {
             return self.printed(frame, relation, block_size);
         }
-        let (_, rest) = share(epsilon, params.tuple_share);
+        let (_, rest) = params.shares();
         let delta_share = share(delta, params.tuple_share).1;
         let delta_rest = dp_core::planted!("ktuple-delta-twice": delta; delta_share);
         let budget = params.tuple_budget()?;
@@ -227,11 +227,7 @@ impl PrivateKMeans {
         let n_blocks = self.choose_blocks(frame, budget)?;
         let drawn = (n_blocks as u64).saturating_mul(block_size);
         let needed = drawn.saturating_mul(2);
-        let got = params.n_hint.ok_or(ParamsError::Count {
-            name: "n_hint",
-            least: needed,
-            got: 0,
-        })?;
+        let got = params.n_hint.ok_or(ParamsError::NoSize { needed })?;
         if got < needed {
             return Err(ParamsError::TooFewRecords { got, needed });
         }
@@ -249,6 +245,8 @@ impl PrivateKMeans {
         let params = &self.params;
         let held = |n_blocks| self.shape(frame, n_blocks).check_size().map(|()| n_blocks);
         if let Some(n_blocks) = params.n_blocks {
+            let aggregator = &params.aggregator;
+            aggregator.check_enough(self.shape(frame, n_blocks), budget)?;
             return held(n_blocks);
         }
         let needed = params

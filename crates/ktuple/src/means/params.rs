@@ -13,6 +13,9 @@ use crate::friendly::FriendlyCore;
 use crate::paper::Paper2021;
 use crate::tuples::{TupleShape, Tuples, share};
 
+/// Lemma 2.25, which says what sampling with replacement costs, ends at this ε of the sampled mechanism.
+const LEMMA_EPSILON: f64 = 1.0;
+
 /// The private k-tuple clustering of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Aggregator {
@@ -53,6 +56,14 @@ impl TupleAggregator for Aggregator {
 
     fn tuples_needed(&self, shape: TupleShape, budget: Budget) -> Result<u64, ParamsError> {
         self.inner().tuples_needed(shape, budget)
+    }
+
+    fn check_enough(&self, shape: TupleShape, budget: Budget) -> Result<(), ParamsError> {
+        self.inner().check_enough(shape, budget)
+    }
+
+    fn largest_epsilon(&self) -> f64 {
+        self.inner().largest_epsilon()
     }
 
     fn plan(
@@ -148,6 +159,18 @@ impl PrivateKMeansParams {
         self
     }
 
+    /// ε of the tuples, and what is left of it: a share, unless the aggregator has no use for so much.
+    pub(super) fn shares(&self) -> (f64, f64) {
+        let epsilon = self.budget.epsilon.get();
+        let (tuples, rest) = share(epsilon, self.tuple_share);
+        let most = self.aggregator.largest_epsilon();
+        if tuples <= most {
+            (tuples, rest)
+        } else {
+            (most, down(epsilon - most, 2))
+        }
+    }
+
     /// What the private k-tuple clustering may spend, for the replacement of one tuple: the share of the tuples, or the printed
     /// (ε/6, δ/(4e^ε)) with replacement.
     ///
@@ -158,13 +181,13 @@ impl PrivateKMeansParams {
         let (epsilon, delta) = (self.budget.epsilon.get(), self.budget.delta.get());
         let (epsilon, delta) = match self.sampling {
             Sampling::Disjoint => {
-                let (epsilon, _) = share(epsilon, self.tuple_share);
+                let (epsilon, _) = self.shares();
                 let delta_share = share(delta, self.tuple_share).0;
                 let delta = dp_core::planted!("ktuple-delta-twice": delta; delta_share);
                 (epsilon, delta)
             }
             Sampling::WithReplacement { .. } => (
-                down(epsilon / 6.0, 2),
+                down(epsilon / 6.0, 2).min(LEMMA_EPSILON),
                 down(delta / (4.0 * libm::exp(epsilon)), 8),
             ),
         };
@@ -172,6 +195,12 @@ impl PrivateKMeansParams {
             Epsilon::new(epsilon).map_err(|_| ParamsError::BudgetTooSmall)?,
             Delta::new(delta).map_err(|_| ParamsError::BudgetTooSmall)?,
         ))
+    }
+
+    /// The private k-tuple clustering.
+    #[must_use]
+    pub const fn tuple_aggregator(&self) -> &Aggregator {
+        &self.aggregator
     }
 
     /// Name of the private k-tuple clustering.

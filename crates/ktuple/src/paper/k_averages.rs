@@ -99,6 +99,19 @@ impl TupleAggregator for PrivateKAverages {
         Ok(tested.max(useful))
     }
 
+    /// With fewer, interior points are mostly padding, and clusters are merged or lost.
+    fn check_enough(&self, shape: TupleShape, budget: Budget) -> Result<(), ParamsError> {
+        let (got, needed) = (shape.n_tuples as u64, self.tuples_needed(shape, budget)?);
+        if got < needed {
+            return Err(ParamsError::TooFewTuples { got, needed });
+        }
+        Ok(())
+    }
+
+    fn largest_epsilon(&self) -> f64 {
+        super::LARGEST_EPSILON
+    }
+
     fn plan(
         &self,
         shape: TupleShape,
@@ -137,7 +150,7 @@ impl TupleAggregator for PrivateKAverages {
         let Tested::Success(anchor) = test_partition(tuples, separation, &plan, &charge, session)?
         else {
             let enough = self.tuples_needed(shape, spend.budget)?;
-            return Ok(refusal(self.name(), shape, enough, 2.0 * SEPARATION + 2.0));
+            return Ok(refusal(self.name(), shape, enough, SEPARATION));
         };
         let clusters = Clusters::new(tuples, anchor);
         let average = self.average(shape);

@@ -248,6 +248,10 @@ impl TupleAggregator for PrivateKNoisyCenters {
         least_tuples(budget, self.failure_probability)
     }
 
+    fn largest_epsilon(&self) -> f64 {
+        super::LARGEST_EPSILON
+    }
+
     fn plan(
         &self,
         shape: TupleShape,
@@ -283,8 +287,7 @@ impl TupleAggregator for PrivateKNoisyCenters {
             test_partition(tuples, self.separation, &plan, &charge, session)?
         else {
             let enough = self.tuples_needed(shape, spend.budget)?;
-            let separation = 2.0 * self.separation.get() + 2.0;
-            return Ok(refusal(self.name(), shape, enough, separation));
+            return Ok(refusal(self.name(), shape, enough, self.separation.get()));
         };
         // Points in lexicographic order, which a near tuple shares more often than not: for replays.
         let mut points: Vec<&[i32]> = tuples.tuple(anchor).chunks_exact(d).collect();

@@ -79,7 +79,9 @@ fn scattered_tuples_are_refused_by_both() {
         let Aggregate::Refused(refusal) = answer else {
             panic!("released")
         };
-        assert!(refusal.enough_tuples > 1000 && refusal.separation >= 16.0);
+        assert!(refusal.enough_tuples > 1000 && refusal.separation >= 7.0);
+        // 2·0.5^s ≤ 0.03 from s = 7 on.
+        assert_eq!(refusal.enough_records, 7 * refusal.enough_tuples);
     }
 }
 
