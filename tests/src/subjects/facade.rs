@@ -152,7 +152,7 @@ fn ktuple() -> Vec<Setting> {
             .cost(20)
             .with("noisy centers", noisy_centers),
         setting(1, 2, 40.0, None).with("separation = 100", |options| {
-            options.separation = Some(100.0)
+            options.separation = Some(100.0);
         }),
     ]
 }

@@ -115,6 +115,12 @@ fn kinds_and_bounds_are_parameters() {
         assert!(square(covariance, 0, 0) >= 0.2 * 0.2 * 0.999);
     }
     place.run(FIT).fails(2, &["delta"]);
+    // Averages of so few would merge components and look like an answer.
+    place
+        .run(&format!(
+            "{FIT} --delta 1e-6 --aggregator averages --blocks 4000"
+        ))
+        .fails(2, &["4000 tuples are too few", "at least"]);
     for bad in [
         "--sigma-min=-1",
         "--sigma-min 0",

@@ -134,8 +134,11 @@ fn check(request: &FitRequest) -> Result<PrivateKMeans, RequestError> {
                 ),
             ));
         }
-        // Far below one lattice unit all are the same; and never 0.
-        refine.scale_min = (scale_min / widest).max(f64::MIN_POSITIVE);
+        refine.scale_min = match scale_min / widest {
+            // Far below one lattice unit, where all are the same.
+            0.0 => f64::MIN_POSITIVE,
+            share => share,
+        };
     }
     let sampling = match (options.sampling.unwrap_or_default(), options.block_size) {
         (SamplingChoice::Disjoint, None) => Sampling::Disjoint,

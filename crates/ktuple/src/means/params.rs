@@ -187,7 +187,10 @@ impl PrivateKMeansParams {
                 (epsilon, delta)
             }
             Sampling::WithReplacement { .. } => (
-                down(epsilon / 6.0, 2).min(LEMMA_EPSILON),
+                match down(epsilon / 6.0, 2) {
+                    sixth if sixth > LEMMA_EPSILON => LEMMA_EPSILON,
+                    sixth => sixth,
+                },
                 down(delta / (4.0 * libm::exp(epsilon)), 8),
             ),
         };

@@ -268,3 +268,46 @@ fn sampling_does_not_pay_for_the_averages() {
         assert_eq!(event.sensitivity, dp_core::sensitivity::Sensitivity::L1(2));
     }
 }
+
+/// What an aggregator cannot use is the refinement's, and nothing is spent twice: the session would refuse it.
+#[test]
+fn a_budget_beyond_what_tuples_can_use_refines_the_centers() {
+    for epsilon in [1.0, 80.0, 90.0, 1000.0, 1e6] {
+        let budget = Budget::approx(
+            Epsilon::new(epsilon).expect("valid"),
+            Delta::new(1e-6).expect("valid"),
+        );
+        let means = PrivateKMeansParams::new(3, budget).check().expect("valid");
+        let (tuples, rest) = means.params().shares();
+        let usual = 0.75 * epsilon;
+        assert!((tuples - if usual < 64.0 { usual } else { 64.0 }).abs() < 1e-9);
+        assert!(rest > 0.24 * epsilon && tuples + rest <= epsilon);
+        let mut rng = InsecureSeededRng::new(5);
+        let mut session = Session::new(budget, NeighboringRelation::AddRemove, &mut rng);
+        let outcome = run(&means, &records(20_000, 1), &mut session).expect("fits");
+        assert!(
+            matches!(outcome, KMeansOutcome::Released { .. }),
+            "{epsilon}"
+        );
+        assert!(session.guarantee().epsilon <= epsilon);
+    }
+}
+
+/// Averages of few tuples are private and useless: the run is refused before anything is spent.
+#[test]
+fn too_few_blocks_for_averages_are_refused() {
+    let averages = crate::paper::PrivateKAverages::new(1e-3, 0.05, crate::averages::Axes::Own);
+    let averages = crate::paper::Paper2021::Averages(averages.expect("valid"));
+    let with = |n_blocks| {
+        let params = PrivateKMeansParams::new(3, budget());
+        let params = params.aggregator(Aggregator::Paper2021(averages));
+        params.n_blocks(Some(n_blocks)).check().expect("valid")
+    };
+    let plan = |n_blocks| with(n_blocks).plan(&frame(), NeighboringRelation::AddRemove);
+    let Err(ParamsError::TooFewTuples { got: 8000, needed }) = plan(8000) else {
+        panic!("taken");
+    };
+    let needed = usize::try_from(needed).expect("fits");
+    assert!(needed > 1_000_000);
+    assert!(plan(needed - 1).is_err() && plan(needed).is_ok());
+}
