@@ -120,6 +120,17 @@ impl FriendlyCore {
         plan::solve(Goal::Tuples(self.ratio), self.filter, shape, budget)
     }
 
+    /// How many of the tuples may get lost, so that the answer is ⊥ with probability at most `failure` over the noise of their count.
+    pub(crate) fn spare_tuples(
+        self,
+        shape: TupleShape,
+        budget: Budget,
+        failure: f64,
+    ) -> Result<f64, ParamsError> {
+        let plan = self.solve(shape, budget)?;
+        Ok(shape.n_tuples as f64 - plan.enough(failure))
+    }
+
     fn event(
         self,
         shape: TupleShape,

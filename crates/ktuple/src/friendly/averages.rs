@@ -159,6 +159,7 @@ fn radii(shape: TupleShape, least: u64) -> Vec<u64> {
 /// −max(τ − `P_j`, P_(j−1) − τ) for each radius.
 fn scores(points: &Tuples, radii: &[u64]) -> Vec<i64> {
     let t = points.len();
+    let present = matching::not_void(points);
     let zero = || vec![0_i64; radii.len()];
     let squares: Vec<u128> = radii
         .iter()
@@ -166,10 +167,8 @@ fn scores(points: &Tuples, radii: &[u64]) -> Vec<i64> {
         .collect();
     let add = |mut counts: Vec<i64>, a: usize| {
         for b in 0..a {
-            if points.is_void(a) || points.is_void(b) {
-                continue;
-            }
-            let distance = u128::from(sq_distance(points.tuple(a), points.tuple(b)));
+            let (a, b) = (points.tuple(present[a]), points.tuple(present[b]));
+            let distance = u128::from(sq_distance(a, b));
             let first = squares.partition_point(|&square| square < distance);
             if let Some(count) = counts.get_mut(first) {
                 *count += 1;
@@ -183,7 +182,10 @@ fn scores(points: &Tuples, radii: &[u64]) -> Vec<i64> {
         }
         total
     };
-    let within = (0..t).into_par_iter().fold(zero, add).reduce(zero, merge);
+    let within = (0..present.len())
+        .into_par_iter()
+        .fold(zero, add)
+        .reduce(zero, merge);
     let pairs = i64::try_from(t * t.saturating_sub(1) / 2).unwrap_or(i64::MAX);
     let target = pairs / 10 * 9;
     let mut before = 0;
@@ -238,10 +240,8 @@ impl TupleAggregator for FriendlyAverages {
         let charge = charge(session, self.event(shape, session.relation(), spend))?;
         let radius = self.radius(tuples, search, &charge, session);
         let square = u128::from(radius) * u128::from(radius);
-        let matches = matching::counts(tuples.len(), |a, b| {
-            !tuples.is_void(a)
-                && !tuples.is_void(b)
-                && u128::from(sq_distance(tuples.tuple(a), tuples.tuple(b))) <= square
+        let matches = matching::counts(tuples, |a, b| {
+            u128::from(sq_distance(tuples.tuple(a), tuples.tuple(b))) <= square
         });
         let kept = filter::keep(matches, &plan, &charge, session);
         let Some(count) = noisy_count(kept.len(), &plan, &charge, session) else {
@@ -269,5 +269,49 @@ impl TupleAggregator for FriendlyAverages {
         let step = shape.lattice.step() / f64::from(1_u32 << MEAN_BITS);
         let center = mean.into_iter().map(|x| x as f64 * step).collect();
         Ok(Aggregate::Centers(in_canonical_order(vec![center])))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metric_space::Lattice;
+    use ndarray::Array2;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    /// By the formula, from all pairs: void points are near nothing and count among all pairs nevertheless, for t is public and their number
+    /// is not.
+    #[test]
+    fn scores_are_those_of_all_pairs_with_void_points_among_them() {
+        let mut rng = ChaCha8Rng::seed_from_u64(4);
+        let mut points = Tuples::new(1, 2, Lattice::default());
+        for _ in 0..120 {
+            if rng.random_bool(0.3) {
+                points.push_void();
+            } else {
+                let point = Array2::from_shape_fn((1, 2), |_| rng.random_range(-0.01..0.01));
+                points.push(point.view());
+            }
+        }
+        let radii = radii(points.shape(), 50);
+        let t = points.len();
+        let within = |radius: u64| {
+            let near = |&(a, b): &(usize, usize)| {
+                !points.is_void(a)
+                    && !points.is_void(b)
+                    && sq_distance(points.tuple(a), points.tuple(b)) <= radius * radius
+            };
+            let pairs = (0..t).flat_map(|a| (0..a).map(move |b| (a, b)));
+            i64::try_from(pairs.filter(near).count()).expect("few")
+        };
+        let target = i64::try_from(t * (t - 1) / 2).expect("few") / 10 * 9;
+        let counts: Vec<i64> = radii.iter().map(|&radius| within(radius)).collect();
+        assert!(counts[0] == 0 && counts[radii.len() - 1] > 2_000);
+        for (j, score) in scores(&points, &radii).into_iter().enumerate() {
+            let before = if j == 0 { 0 } else { counts[j - 1] };
+            assert_eq!(score, -(target - counts[j]).max(before - target), "{j}");
+        }
     }
 }

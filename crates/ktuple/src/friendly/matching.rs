@@ -113,14 +113,11 @@ impl Limits {
     }
 }
 
-/// Whether tuples `a` and `b` match; O(k·d) where points stand in about the same order, O(k²·d) at most.
+/// Whether tuples `a` and `b`, neither void, match; O(k·d) where points stand in about the same order, O(k²·d) at most.
 ///
 /// A point has at most one possible partner and a partner serves one point (γ < 1/2), so the first that is found is the
 /// bijection's.
 fn matches(tuples: &Tuples, limits: &Limits, a: usize, b: usize) -> bool {
-    if tuples.is_void(a) || tuples.is_void(b) {
-        return false;
-    }
     let (of_a, of_b) = (limits.of(a), limits.of(b));
     let k = of_a.len();
     let found = |i: usize, j: usize| {
@@ -131,7 +128,7 @@ fn matches(tuples: &Tuples, limits: &Limits, a: usize, b: usize) -> bool {
 
 /// `a_i`, the number of tuples that match tuple i among the other t − 1: private.
 ///
-/// Complexity: O(t²·k·d) to O(t²·k²·d), in parallel.
+/// Complexity: O(t + m²·k·d) to O(t + m²·k²·d) with m tuples that are not void, in parallel.
 #[must_use]
 pub(crate) fn match_counts(tuples: &Tuples, ratio: MatchRatio) -> Vec<u64> {
     if tuples.shape().n_clusters < 2 {
@@ -139,32 +136,42 @@ pub(crate) fn match_counts(tuples: &Tuples, ratio: MatchRatio) -> Vec<u64> {
         return vec![0; tuples.len()];
     }
     let limits = Limits::new(tuples, ratio);
-    counts(tuples.len(), |a, b| matches(tuples, &limits, a, b))
+    counts(tuples, |a, b| matches(tuples, &limits, a, b))
 }
 
-/// The number of others that each of `n` things relates to, by a symmetric relation.
-pub(super) fn counts(n: usize, related: impl Fn(usize, usize) -> bool + Sync) -> Vec<u64> {
+/// The indices of the tuples that are not void, ascending: private.
+pub(super) fn not_void(tuples: &Tuples) -> Vec<usize> {
+    (0..tuples.len()).filter(|&t| !tuples.is_void(t)).collect()
+}
+
+/// The number of others that each tuple relates to, by a symmetric relation. Void tuples relate to none, and are not asked: where blocks are
+/// many and small most are void, and all pairs of them would take minutes.
+pub(super) fn counts(tuples: &Tuples, related: impl Fn(usize, usize) -> bool + Sync) -> Vec<u64> {
+    let present = not_void(tuples);
+    let zero = || vec![0_u64; present.len()];
     let add = |mut total: Vec<u64>, part: Vec<u64>| {
         for (total, part) in total.iter_mut().zip(part) {
             *total += part;
         }
         total
     };
-    (0..n)
+    let of_present = (0..present.len())
         .into_par_iter()
-        .fold(
-            || vec![0; n],
-            |mut counts, a| {
-                for b in 0..a {
-                    if related(a, b) {
-                        counts[a] += 1;
-                        counts[b] += 1;
-                    }
+        .fold(zero, |mut counts, a| {
+            for b in 0..a {
+                if related(present[a], present[b]) {
+                    counts[a] += 1;
+                    counts[b] += 1;
                 }
-                counts
-            },
-        )
-        .reduce(|| vec![0; n], add)
+            }
+            counts
+        })
+        .reduce(zero, add);
+    let mut counts = vec![0; tuples.len()];
+    for (t, count) in present.into_iter().zip(of_present) {
+        counts[t] = count;
+    }
+    counts
 }
 
 #[cfg(test)]

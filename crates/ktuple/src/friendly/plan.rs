@@ -363,6 +363,17 @@ impl Plan {
     pub(super) fn raise_factor(&self, n_clusters: usize) -> f64 {
         raise_factor(n_clusters, self.delta_scales)
     }
+
+    /// So many kept tuples are answered, but for probability `failure` of the count's noise.
+    pub(super) fn enough(&self, failure: f64) -> f64 {
+        let tail = -libm::log(failure);
+        // Discrete Laplace noise of scale b is below −by with probability at most e^(−y), Gaussian noise below −σy with e^(−y²/2).
+        let below = match &self.count {
+            AdditiveMechanism::Laplace(noise) => noise.scale() * tail,
+            AdditiveMechanism::Gaussian(noise) => noise.std_dev() * libm::sqrt(2.0 * tail),
+        };
+        (self.margin + self.least) as f64 + below
+    }
 }
 
 /// A union bound over k sub-Gaussian tails of δ together, in standard deviations.

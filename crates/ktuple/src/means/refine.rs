@@ -184,20 +184,24 @@ impl Refine {
     }
 }
 
-/// Public radii base·2^(j/2), in lattice units, ascending; the last holds the whole domain.
+/// Public radii base·2^(j/2), in lattice units, strictly ascending; the last holds the whole domain.
 struct Radii(Vec<u64>);
 
 impl Radii {
     fn new(frame: &Frame, scale_min: f64) -> Self {
         let one = frame.lattice().units_per_one() as f64;
         let diameter = frame.domain().diameter_scaled() * one + 1.0;
-        let mut radius = scale_min * one;
+        let least = scale_min * one;
+        // Below one unit there are no radii, and each cell more is noise more.
+        let mut radius = if least > 1.0 { least } else { 1.0 };
         let mut radii = Vec::new();
         while radius < diameter {
-            radii.push(integer(radius).max(1));
+            radii.push(integer(radius));
             radius *= core::f64::consts::SQRT_2;
         }
         radii.push(integer(diameter) + frame.dimension() as u64);
+        // Cut to integers, 1·√2 is 1 again, and 2·√2 is 2.
+        radii.dedup();
         Self(radii)
     }
 
@@ -454,5 +458,29 @@ pub(super) fn clip(vector: &mut [i32], radius: u64) {
         #[expect(clippy::cast_possible_truncation, reason = "shorter than an i32 was")]
         let shortened = (f64::from(*x) * factor) as i32;
         *x = shortened;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metric_space::{BoxDomain, Lattice};
+
+    use super::*;
+
+    /// However small the least radius is, radii begin at one unit and none comes twice; a larger one is kept.
+    #[test]
+    fn no_radius_is_below_one_unit_and_none_comes_twice() {
+        let domain = BoxDomain::new(vec![-1.0; 3], vec![1.0; 3]).expect("valid");
+        let frame = Frame::new(domain, Lattice::default());
+        let one = frame.lattice().units_per_one() as f64;
+        let all = Radii::new(&frame, 1.0 / one).0;
+        assert_eq!(all[..5], [1, 2, 4, 5, 8]);
+        assert!(all.windows(2).all(|pair| pair[0] < pair[1]));
+        for tiny in [0.3 / one, 1e-12, f64::MIN_POSITIVE] {
+            assert_eq!(Radii::new(&frame, tiny).0, all, "{tiny}");
+        }
+        let usual = Radii::new(&frame, 1.0 / 1024.0).0;
+        assert_eq!(usual[0], integer(one / 1024.0));
+        assert!(usual.len() < all.len());
     }
 }

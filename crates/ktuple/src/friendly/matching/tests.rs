@@ -1,6 +1,10 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use metric_space::Lattice;
 use ndarray::{Array2, array};
 use proptest::prelude::*;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use super::*;
 
@@ -106,6 +110,42 @@ proptest! {
         let arithmetic = logarithms.iter().map(|x| (kappa * x).exp()).sum::<f64>() / n;
         let geometric = (kappa * logarithms.iter().sum::<f64>() / n).exp();
         prop_assert!(arithmetic <= geometric * (kappa * kappa / 8.0).exp() * (1.0 + 1e-12));
+    }
+}
+
+/// Void tuples cost nothing, and the counts are those of all pairs.
+#[test]
+fn void_tuples_are_not_asked_and_nothing_else_is_left_out() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    for share in [0.0, 0.5, 0.97, 1.0] {
+        let mut all = Tuples::new(3, 2, Lattice::default());
+        for _ in 0..200 {
+            if rng.random_bool(share) {
+                all.push_void();
+            } else {
+                let places = [[-0.7, -0.6], [0.7, -0.5], [0.1, 0.8]];
+                let jitter = Array2::from_shape_fn((3, 2), |_| rng.random_range(-0.1..0.1));
+                all.push((Array2::from(places.to_vec()) + jitter).view());
+            }
+        }
+        let ratio = MatchRatio::LARGEST;
+        let by_definition = |a: usize| {
+            let others = (0..all.len()).filter(|&b| b != a);
+            others
+                .filter(|&b| matches_by_definition(&all, ratio, a, b))
+                .count() as u64
+        };
+        let expected: Vec<u64> = (0..all.len()).map(by_definition).collect();
+        assert_eq!(match_counts(&all, ratio), expected, "{share}");
+        let asked = AtomicU64::new(0);
+        counts(&all, |a, b| {
+            assert!(!all.is_void(a) && !all.is_void(b));
+            asked.fetch_add(1, Ordering::Relaxed);
+            true
+        });
+        let present = not_void(&all).len() as u64;
+        let pairs = present * present.saturating_sub(1) / 2;
+        assert_eq!(asked.into_inner(), pairs, "{share}");
     }
 }
 
