@@ -37,7 +37,9 @@ pub enum ParamsError {
     #[error("no feasible number of tuples would do at this budget; spend more")]
     Infeasible,
     /// Too few records for an assumed separation.
-    #[error("not feasible at this budget and separation: needs n >= {needed}, n is {got}")]
+    #[error(
+        "not feasible at this budget and separation: needs n >= {needed} (by a bound that is proved; half may do), n is {got}"
+    )]
     NotFeasible {
         /// The public number of records.
         got: u64,

@@ -155,6 +155,15 @@ fn every_aggregator_has_a_plan() {
     let hopeless =
         |text: &str| text.contains("warning: not feasible") && text.contains("need n >= ");
     assert!(hopeless(&few.stdout), "{}", few.stdout);
+    let many = plan("friendly-core", 20_000_000, 1).stdout
+        + &{
+            Place::new().run("plan --clusters 3 --dimension 2 --bounds=-1,1 --algorithm ktuple --epsilon 0.0005 --delta 1e-6 --n-hint 40000000").stdout
+        };
+    assert_eq!(
+        many.matches("compared with all others").count(),
+        1,
+        "{many}"
+    );
     // A fit says so before it spends anything, from public numbers alone.
     let fit = scattered(5).run(&format!(
         "{FIT} --epsilon 1 --delta 1e-6 --relation replace-one --n-hint 5"

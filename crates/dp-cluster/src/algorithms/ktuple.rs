@@ -10,7 +10,7 @@ use ktuple::means::{Aggregator, KMeansOutcome, PrivateKMeans, PrivateKMeansParam
 use ktuple::paper::{NoisyComposition, Paper2021, PrivateKAverages, PrivateKNoisyCenters};
 use ktuple::planner::{Assumption, BlockPlan, best_blocks, blocks_for};
 use ktuple::{ParamsError, TupleShape};
-use metric_space::{FramedSource, Lattice, RecordSource};
+use metric_space::{Frame, FramedSource, Lattice, RecordSource};
 use rand::RngCore;
 
 use super::failure::{failed, refusal, refused};
@@ -297,6 +297,32 @@ fn parameters(
     Ok(parameters)
 }
 
+/// Coordinates that FriendlyCore compares, two for each pair of blocks, in about a quarter of an hour of one core.
+const MANY_COMPARISONS: f64 = 1e12;
+
+/// Whether FriendlyCore would compare so many blocks with each other that a user should know.
+fn slow(
+    checked: &PrivateKMeans,
+    request: &FitRequest,
+    frame: &Frame,
+) -> Result<Option<String>, RequestError> {
+    let params = checked.params();
+    let Aggregator::FriendlyCore(_) = params.tuple_aggregator() else {
+        return Ok(None);
+    };
+    let blocks = checked
+        .n_blocks(frame, request.relation)
+        .map_err(refused(NAME))?;
+    let t = blocks as f64;
+    let comparisons = t * t * request.n_clusters as f64 * request.dimension() as f64;
+    Ok((comparisons > MANY_COMPARISONS).then(|| {
+        format!(
+            "each of {blocks} blocks is compared with all others, which may take hours where all of them hold records; with more epsilon \
+             fewer are needed"
+        )
+    }))
+}
+
 /// Records of each cluster that a block needs before its solver can be expected to find it.
 const LEAST_IN_BLOCK: u64 = 4;
 
@@ -342,6 +368,7 @@ impl Algorithm for KTuple {
             .map_err(refused(NAME))?;
         let mut plan = Plan::new(events).parameters(parameters(request, &checked)?);
         plan.warnings.extend(unused(request));
+        plan.warnings.extend(slow(&checked, request, &frame)?);
         if request.n_hint.is_some() {
             let prospect = checked
                 .prospect(&frame, request.relation)

@@ -143,7 +143,7 @@ impl PrivateGmm {
     ///
     /// # Complexity
     ///
-    /// O(n·k·d) for the blocks, O(t²·k·d) for FriendlyCore, O(n·d·(k + d)) for each round of the learner; memory 8·n·d bytes at most
+    /// O(n·k·d) for the blocks, O(t²·k·d) for FriendlyCore, t the blocks that show k centers, O(n·d·(k + d)) for each round of the learner; memory 8·n·d bytes at most
     /// while the blocks are dealt.
     pub fn fit<S: LatticeSource>(
         &self,

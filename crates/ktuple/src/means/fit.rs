@@ -131,7 +131,7 @@ impl PrivateKMeans {
     ///
     /// # Complexity
     ///
-    /// O(n·k·d) for the blocks and each round, O(t²·k·d) for FriendlyCore; memory 4·n·d bytes.
+    /// O(n·k·d) for the blocks and each round, O(t²·k·d) for FriendlyCore, t the blocks that show k centers; memory 4·n·d bytes.
     pub fn fit<S: LatticeSource>(
         &self,
         source: &S,
