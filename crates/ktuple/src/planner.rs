@@ -86,15 +86,7 @@ pub fn best_blocks(
 ) -> Result<BlockPlan, ParamsError> {
     check(assumption)?;
     let mut best: Option<BlockPlan> = None;
-    let largest = MatchRatio::LARGEST.get();
-    for step in 0..14 {
-        // From 1/64 to 1/8.
-        let match_ratio = libm::exp2(-6.0 + f64::from(step) * 0.24);
-        let ratio = if match_ratio < largest {
-            match_ratio
-        } else {
-            largest
-        };
+    for ratio in ratios() {
         let core = FriendlyCore::new(ratio, Filter::Proportional)?;
         let ratio = core.match_ratio();
         let Ok(needed) = core.tuples_needed(shape, budget) else {
@@ -141,6 +133,65 @@ pub fn blocks_for(
     Ok(BlockPlan {
         block_size: n_records / least.n_blocks,
         ..least
+    })
+}
+
+/// t where the aggregator needs `needed`: an eighth more, and up to three times that where so many records are known to be there that blocks still
+/// hold forty of each cluster.
+pub(crate) fn comfortable_blocks(needed: u64, n_records: Option<u64>, n_clusters: usize) -> u64 {
+    let comfortable = needed + needed / 8;
+    let most = n_records.map_or(0, |n| n / (40 * n_clusters.max(1) as u64));
+    most.clamp(comfortable, comfortable.saturating_mul(3))
+}
+
+/// FriendlyCore for a public number of records: with the match ratio that tells the closest clusters, by [`Prospect`].
+///
+/// A larger ratio forgives blocks that differ more, but needs more blocks, which are smaller: it is better where the blocks of the default show
+/// all clusters easily. The prospect is an estimate, within a sixth of what was measured, so the default stays unless clusters may be a tenth closer, and
+/// no ratio is taken whose blocks would not still be a quarter larger than needed to show every cluster.
+///
+/// # Errors
+///
+/// [`ParamsError::Infeasible`] if no number of blocks will do for the default.
+pub fn closest(
+    n_records: u64,
+    shape: TupleShape,
+    budget: Budget,
+) -> Result<FriendlyCore, ParamsError> {
+    let clusters = (shape.n_clusters, shape.dimension);
+    let prospect = |core: FriendlyCore| {
+        let needed = core.tuples_needed(shape, budget)?;
+        let n_blocks = comfortable_blocks(needed, Some(n_records), shape.n_clusters);
+        let prospect = Prospect::new(n_records, n_blocks, clusters, core.tolerance());
+        Ok::<_, ParamsError>(prospect)
+    };
+    let default = FriendlyCore::default();
+    let mut closest = prospect(default)?
+        .separation
+        .map(|separation| 0.9 * separation);
+    let mut best = default;
+    for ratio in ratios() {
+        let core = FriendlyCore::new(ratio, Filter::Proportional)?;
+        let Ok(prospect) = prospect(core) else {
+            continue;
+        };
+        let has_room = n_records / 5 >= prospect.needed_records / 4;
+        if has_room
+            && let Some(separation) = prospect.separation
+            && closest.is_none_or(|closest| separation < closest)
+        {
+            (closest, best) = (Some(separation), core);
+        }
+    }
+    Ok(best)
+}
+
+/// The match ratios that are tried, from 1/64 to 1/8.
+fn ratios() -> impl Iterator<Item = f64> {
+    let largest = MatchRatio::LARGEST.get();
+    (0..14).map(move |step| {
+        let ratio = libm::exp2(-6.0 + f64::from(step) * 0.24);
+        if ratio < largest { ratio } else { largest }
     })
 }
 

@@ -5,8 +5,10 @@ use std::time::Instant;
 
 use dp_core::rng::InsecureSeededRng;
 use dp_core::{Budget, Delta, Epsilon, NeighboringRelation, Session};
+use ktuple::TupleShape;
 use ktuple::friendly::{Filter, FriendlyCore};
 use ktuple::means::{Aggregator, KMeansOutcome, PrivateKMeansParams};
+use ktuple::planner::closest;
 use metric_space::{BoxDomain, Frame, FramedSource, Lattice};
 use ndarray::{Array2, ArrayView1};
 use rand::{Rng, SeedableRng};
@@ -84,21 +86,32 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     let relation: NeighboringRelation =
         option(arguments, "--relation").unwrap_or(NeighboringRelation::AddRemove);
     let budget = Budget::approx(Epsilon::new(1.0)?, Delta::new(1e-6)?);
-    let ratio: f64 =
-        option(arguments, "--match-ratio").unwrap_or(FriendlyCore::default().match_ratio());
-    let core = FriendlyCore::new(ratio, Filter::Proportional)?;
+    let ratio: Option<f64> = option(arguments, "--match-ratio");
     let hint: bool = option(arguments, "--hint").unwrap_or(false);
     say(
-        "| d | n | relation | blocks | all means within 0.5 | refused | median worst error | seconds a fit |",
+        "| d | n | relation | γ | blocks | all means within 0.5 | refused | median worst error | seconds a fit |",
     );
-    say("|---|---|---|---|---|---|---|---|");
+    say("|---|---|---|---|---|---|---|---|---|");
     for d in dimensions {
         let frame = Frame::new(
             BoxDomain::new(vec![-BOUND; d], vec![BOUND; d])?,
             Lattice::default(),
         );
         for &n in &sizes {
-            let mut params = PrivateKMeansParams::new(8, budget)
+            let mut params = PrivateKMeansParams::new(8, budget);
+            let shape = TupleShape {
+                n_tuples: 0,
+                n_clusters: 8,
+                dimension: d,
+                lattice: Lattice::default(),
+            };
+            let core = match ratio {
+                Some(ratio) => FriendlyCore::new(ratio, Filter::Proportional)?,
+                // As the command does.
+                None if hint => closest(n as u64, shape, params.tuple_budget()?)?,
+                None => FriendlyCore::default(),
+            };
+            params = params
                 .aggregator(Aggregator::FriendlyCore(core))
                 .n_blocks(option(arguments, "--blocks"))
                 .n_hint(hint.then_some(n as u64));
@@ -133,7 +146,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             }
             errors.sort_by(f64::total_cmp);
             say(&format!(
-                "| {d} | {n} | {relation} | {} | {good} of {runs} | {refused} | {:.3} | {:.2} |",
+                "| {d} | {n} | {relation} | 1/{:.1} | {} | {good} of {runs} | {refused} | {:.3} | {:.2} |",
+                1.0 / core.match_ratio(),
                 algorithm.n_blocks(&frame, relation)?,
                 errors[errors.len() / 2],
                 seconds / runs as f64

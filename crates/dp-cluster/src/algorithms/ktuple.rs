@@ -8,7 +8,7 @@ use ktuple::blocks::Sampling;
 use ktuple::friendly::{Filter, FriendlyCore};
 use ktuple::means::{Aggregator, KMeansOutcome, PrivateKMeans, PrivateKMeansParams, Refine};
 use ktuple::paper::{NoisyComposition, Paper2021, PrivateKAverages, PrivateKNoisyCenters};
-use ktuple::planner::{Assumption, BlockPlan, best_blocks, blocks_for};
+use ktuple::planner::{Assumption, BlockPlan, best_blocks, blocks_for, closest};
 use ktuple::{ParamsError, TupleShape};
 use metric_space::{Frame, FramedSource, Lattice, RecordSource};
 use rand::RngCore;
@@ -164,6 +164,9 @@ fn check(request: &FitRequest) -> Result<PrivateKMeans, RequestError> {
             let n_blocks = usize::try_from(plan.n_blocks).unwrap_or(usize::MAX);
             (Aggregator::FriendlyCore(core), Some(n_blocks))
         }
+        None if let Some(core) = fitted_core(request, tuples)? => {
+            (Aggregator::FriendlyCore(core), None)
+        }
         None => {
             let choice = options.aggregator.unwrap_or_default();
             let clusters = (request.n_clusters, request.columns.len());
@@ -178,6 +181,30 @@ fn check(request: &FitRequest) -> Result<PrivateKMeans, RequestError> {
         .n_hint(request.n_hint)
         .check()
         .map_err(refused(NAME))
+}
+
+/// FriendlyCore for the public number of records, where there is one and nothing else was asked for.
+fn fitted_core(request: &FitRequest, tuples: Budget) -> Result<Option<FriendlyCore>, RequestError> {
+    let options = &request.options;
+    let is_free = options.aggregator.unwrap_or_default() == AggregatorChoice::FriendlyCore
+        && options.sampling.unwrap_or_default() == SamplingChoice::Disjoint
+        && options.blocks.is_none()
+        && request.n_clusters > 1;
+    let Some(n_records) = request.n_hint.filter(|_| is_free) else {
+        return Ok(None);
+    };
+    let core = closest(n_records, shape(request), tuples);
+    core.map(Some).map_err(refused(NAME))
+}
+
+/// The shape of the tuples but for their number.
+fn shape(request: &FitRequest) -> TupleShape {
+    TupleShape {
+        n_tuples: 0,
+        n_clusters: request.n_clusters,
+        dimension: request.dimension(),
+        lattice: Lattice::default(),
+    }
 }
 
 /// β, where something depends on it.
@@ -229,12 +256,7 @@ fn assumed(request: &FitRequest, tuples: Budget) -> Result<Option<BlockPlan>, Re
             "chooses the `blocks`; give one of the two",
         ));
     }
-    let shape = TupleShape {
-        n_tuples: 0,
-        n_clusters: request.n_clusters,
-        dimension: request.dimension(),
-        lattice: Lattice::default(),
-    };
+    let shape = shape(request);
     let assumption = Assumption {
         separation,
         least_share: 1.0 / request.n_clusters as f64,
@@ -405,6 +427,11 @@ impl Algorithm for KTuple {
                 centers,
                 noisy_counts,
             } => Outcome::scaled(centers).noisy_counts(Some(noisy_counts)),
+            KMeansOutcome::Refused(refusal) if request.options.separation.is_none() => {
+                Outcome::refused(format!(
+                    "{refusal}; an assumed `separation` chooses blocks that may differ more"
+                ))
+            }
             KMeansOutcome::Refused(refusal) => Outcome::refused(refusal.to_string()),
         };
         Ok(outcome.parameters(parameters(request, &checked)?))

@@ -10,7 +10,7 @@ use super::refine::RefineSpend;
 use crate::aggregator::{Aggregate, Refusal, TupleAggregator, TupleSpend};
 use crate::blocks::{Blocks, KMeans, Sampling};
 use crate::error::{FitError, ParamsError};
-use crate::planner::Prospect;
+use crate::planner::{Prospect, comfortable_blocks};
 use crate::tuples::{TupleShape, share};
 
 /// Checked `PrivatekMeans`.
@@ -252,11 +252,7 @@ impl PrivateKMeans {
         let needed = params
             .aggregator
             .tuples_needed(self.shape(frame, 1), budget)?;
-        let comfortable = needed + needed / 8;
-        let most = params
-            .n_hint
-            .map_or(0, |n| n / (40 * params.n_clusters as u64));
-        let n_blocks = most.clamp(comfortable, comfortable.saturating_mul(3));
+        let n_blocks = comfortable_blocks(needed, params.n_hint, params.n_clusters);
         held(usize::try_from(n_blocks).map_err(|_| ParamsError::Infeasible)?)
     }
 }

@@ -270,3 +270,22 @@ fn normal(rng: &mut ChaCha8Rng) -> f64 {
     let (u, v): (f64, f64) = (rng.random(), rng.random());
     (-2.0 * (-u).ln_1p()).sqrt() * (core::f64::consts::TAU * v).cos()
 }
+
+/// A larger ratio where blocks have room for it, else the default.
+#[test]
+fn plenty_of_records_take_a_larger_ratio() {
+    let shape = TupleShape {
+        n_clusters: 8,
+        dimension: 8,
+        ..SHAPE
+    };
+    let ratio = |n| {
+        let core = closest(n, shape, budget(0.75)).expect("feasible");
+        core.match_ratio()
+    };
+    let default = FriendlyCore::default().match_ratio();
+    for few in [1, 20_000, 45_000] {
+        assert!((ratio(few) - default).abs() < 1e-9);
+    }
+    assert!(ratio(60_000) > default && ratio(300_000) > ratio(60_000));
+}
