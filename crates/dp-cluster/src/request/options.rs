@@ -48,7 +48,7 @@ options! {
     sampling: SamplingChoice => "sampling",
     /// Records per block, with replacement.
     block_size: u64 => "block-size",
-    /// Assumed distance of the nearest centers, in standard deviations of a column inside a cluster: chooses the blocks.
+    /// Assumed distance of the nearest centers in standard deviations of a cluster, scaled columns: chooses the blocks.
     separation: f64 => "separation",
     /// β: with at most this probability a published clustering, or the blocks for an assumed separation, may fail on data as assumed.
     failure_probability: f64 => "failure-probability",
