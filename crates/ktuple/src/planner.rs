@@ -84,7 +84,7 @@ pub fn best_blocks(
     budget: Budget,
     assumption: Assumption,
 ) -> Result<BlockPlan, ParamsError> {
-    check(assumption)?;
+    check(shape, assumption)?;
     let mut best: Option<BlockPlan> = None;
     for ratio in ratios() {
         let core = FriendlyCore::new(ratio, Filter::Proportional)?;
@@ -103,6 +103,10 @@ pub fn best_blocks(
                 block_size: block_size(bad_share, shape, ratio, assumption),
                 match_ratio: ratio,
             };
+            // Clusters so close that no number of records will do.
+            if plan.n_blocks.checked_mul(plan.block_size).is_none() {
+                continue;
+            }
             if best.is_none_or(|best| plan.n_records() < best.n_records()) {
                 best = Some(plan);
             }
@@ -195,7 +199,14 @@ fn ratios() -> impl Iterator<Item = f64> {
     })
 }
 
-fn check(assumption: Assumption) -> Result<(), ParamsError> {
+fn check(shape: TupleShape, assumption: Assumption) -> Result<(), ParamsError> {
+    if shape.n_clusters < 2 {
+        return Err(ParamsError::Count {
+            name: "n_clusters of a separation",
+            least: 2,
+            got: shape.n_clusters as u64,
+        });
+    }
     let range = |name, high: f64, got: f64| {
         let refused = ParamsError::Range {
             name,
@@ -210,7 +221,9 @@ fn check(assumption: Assumption) -> Result<(), ParamsError> {
         }
     };
     range("separation", 1e12, assumption.separation)?;
-    range("least_share", 1.0, assumption.least_share)?;
+    // The smallest of k shares.
+    let equal = 1.0 / shape.n_clusters as f64;
+    range("least_share", equal, assumption.least_share)?;
     range("failure_probability", 1.0, assumption.failure_probability)
 }
 

@@ -55,8 +55,8 @@ pub(crate) struct AlgorithmFlags {
     #[arg(long, value_name = "S")]
     block_size: Option<u64>,
 
-    /// Assumed distance of the nearest centers in standard deviations of a cluster, each column scaled by its bounds:
-    /// chooses the blocks of `ktuple`, or says how many rows it would take
+    /// Assumed distance of the nearest centers in standard deviations of a cluster, each column scaled by its bounds, clusters
+    /// of equal size: chooses the blocks of `ktuple`, or says how many rows it would take
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     separation: Option<f64>,
 

@@ -98,6 +98,10 @@ fn blocks_and_samples_are_as_asked_for_or_refused_beforehand() {
             &["block_size"],
         ),
         (
+            "--epsilon 7 --delta 1e-6 --sampling with-replacement --block-size 20 --relation replace-one --n-hint 36000",
+            &["at most 6, got 7"],
+        ),
+        (
             "--epsilon 1 --delta 1e-6 --sampling with-replacement --block-size 20",
             &["replace-one"],
         ),
@@ -230,6 +234,8 @@ fn one_cluster_is_told_what_is_not_used() {
     let drawn = "--relation replace-one --sampling with-replacement --block-size 9";
     let one = warnings("ktuple", 1, drawn);
     assert!(one.contains("not used: `sampling`, `block-size`"), "{one}");
+    let sized = warnings("ktuple", 1, "--block-size 9");
+    assert!(sized.contains("not used: `block-size`"), "{sized}");
     // So does a fit, whose model names nothing that was not used.
     let place = groups();
     let one = FIT.replace("--clusters 3", "--clusters 1");
@@ -288,6 +294,8 @@ fn an_assumed_separation_chooses_blocks_or_says_how_many_rows_it_takes() {
         ("--separation 9 --blocks 900", &["separation", "blocks"]),
         ("--separation 9 --aggregator averages", &["separation"]),
         ("--failure-probability 0.1", &["failure-probability"]),
+        // So close that no number of rows will do.
+        ("--separation 1e-9", &["no feasible number"]),
         (
             "--separation 9 --failure-probability 2",
             &["failure-probability", "2"],
@@ -295,11 +303,14 @@ fn an_assumed_separation_chooses_blocks_or_says_how_many_rows_it_takes() {
     ] {
         plan(1_000_000, more).fails(2, words);
     }
-    // What was planned is what runs.
+    // What was planned is what runs; without a public number of rows it says how many are enough.
     let place = groups();
-    let model = place.json(&format!(
+    let run = place.run(&format!(
         "{FIT} --epsilon 1 --delta 1e-6 --separation 200 --json"
     ));
+    run.succeeds();
+    assert!(run.stderr.contains("to agree from n >= "), "{}", run.stderr);
+    let model: Value = serde_json::from_str(&run.stdout).expect("JSON");
     assert_eq!(model["outcome"], "released");
     assert_eq!(model["parameters"]["separation"], json!(200.0));
     assert_eq!(

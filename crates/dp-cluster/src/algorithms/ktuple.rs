@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use dp_core::{Budget, Loss, NeighboringRelation, Session, Value};
 use ktuple::averages::Axes;
 use ktuple::blocks::Sampling;
+use ktuple::friendly::matching::MatchRatio;
 use ktuple::friendly::{Filter, FriendlyCore};
 use ktuple::means::{Aggregator, KMeansOutcome, PrivateKMeans, PrivateKMeansParams, Refine};
 use ktuple::paper::{NoisyComposition, Paper2021, PrivateKAverages, PrivateKNoisyCenters};
@@ -140,6 +141,13 @@ fn check(request: &FitRequest) -> Result<PrivateKMeans, RequestError> {
             share => share,
         };
     }
+    let budget_and_clusters = PrivateKMeansParams::new(request.n_clusters, budget)
+        .refine(refine)
+        .n_hint(request.n_hint);
+    if request.n_clusters < 2 {
+        // No blocks and no tuples: see `unused`.
+        return budget_and_clusters.check().map_err(refused(NAME));
+    }
     let sampling = match (options.sampling.unwrap_or_default(), options.block_size) {
         (SamplingChoice::Disjoint, None) => Sampling::Disjoint,
         (SamplingChoice::Disjoint, Some(_)) => {
@@ -155,7 +163,7 @@ fn check(request: &FitRequest) -> Result<PrivateKMeans, RequestError> {
             return Err(refusal(NAME, ParamsError::NoBlockSize));
         }
     };
-    let params = PrivateKMeansParams::new(request.n_clusters, budget).sampling(sampling);
+    let params = budget_and_clusters.sampling(sampling);
     let tuples = params.tuple_budget().map_err(refused(NAME))?;
     let (aggregator, n_blocks) = match assumed(request, tuples)? {
         Some(plan) => {
@@ -177,8 +185,6 @@ fn check(request: &FitRequest) -> Result<PrivateKMeans, RequestError> {
     params
         .aggregator(aggregator)
         .n_blocks(n_blocks)
-        .refine(refine)
-        .n_hint(request.n_hint)
         .check()
         .map_err(refused(NAME))
 }
@@ -195,6 +201,19 @@ fn fitted_core(request: &FitRequest, tuples: Budget) -> Result<Option<FriendlyCo
     };
     let core = closest(n_records, shape(request), tuples);
     core.map(Some).map_err(refused(NAME))
+}
+
+/// Whether `separation` could be added to a request, and could choose blocks that may differ more.
+fn may_differ_more(request: &FitRequest, checked: &PrivateKMeans) -> bool {
+    let options = &request.options;
+    let is_free = options.separation.is_none() && options.blocks.is_none();
+    match checked.params().tuple_aggregator() {
+        Aggregator::FriendlyCore(core) => {
+            let is_disjoint = options.sampling.unwrap_or_default() == SamplingChoice::Disjoint;
+            is_free && is_disjoint && core.match_ratio() < 0.999 * MatchRatio::LARGEST.get()
+        }
+        Aggregator::Paper2021(_) => false,
+    }
 }
 
 /// The shape of the tuples but for their number.
@@ -391,6 +410,15 @@ impl Algorithm for KTuple {
         let mut plan = Plan::new(events).parameters(parameters(request, &checked)?);
         plan.warnings.extend(unused(request));
         plan.warnings.extend(slow(&checked, request, &frame)?);
+        if request.n_hint.is_none() {
+            let tuples = checked.params().tuple_budget().map_err(refused(NAME))?;
+            if let Some(blocks) = assumed(request, tuples)? {
+                plan.warnings.push(format!(
+                    "the blocks for this separation are proved to agree from n >= {} on, for clusters of equal size",
+                    blocks.n_records()
+                ));
+            }
+        }
         if request.n_hint.is_some() {
             let prospect = checked
                 .prospect(&frame, request.relation)
@@ -427,7 +455,7 @@ impl Algorithm for KTuple {
                 centers,
                 noisy_counts,
             } => Outcome::scaled(centers).noisy_counts(Some(noisy_counts)),
-            KMeansOutcome::Refused(refusal) if request.options.separation.is_none() => {
+            KMeansOutcome::Refused(refusal) if may_differ_more(request, &checked) => {
                 Outcome::refused(format!(
                     "{refusal}; an assumed `separation` chooses blocks that may differ more"
                 ))

@@ -125,17 +125,20 @@ impl PrivateGmm {
     /// Budgets of tuples and learner.
     fn budgets(&self, share: f64) -> Result<(Budget, Budget), ParamsError> {
         let budget = self.params.budget;
+        let most = self.params.aggregator.largest_epsilon();
         if self.params.split == Split::Halves {
-            return Ok((budget, budget));
+            let tuples = if budget.epsilon.get() > most {
+                approx(most, budget.delta.get())?
+            } else {
+                budget
+            };
+            return Ok((tuples, budget));
         }
         let shares = [share, 1.0 - share];
         let mut epsilons = dp_core::rounding::split(budget.epsilon.get(), &shares);
-        let most = self.params.aggregator.largest_epsilon();
         if epsilons[0] > most {
-            epsilons = vec![
-                most,
-                dp_core::rounding::down(budget.epsilon.get() - most, 2),
-            ];
+            let rest = dp_core::rounding::down(budget.epsilon.get() - most, 2);
+            epsilons = vec![most, rest];
         }
         let deltas = dp_core::rounding::split(budget.delta.get(), &shares);
         Ok((

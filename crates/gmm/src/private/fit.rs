@@ -121,7 +121,7 @@ impl PrivateGmm {
         Ok(self.division(frame)?.n_blocks)
     }
 
-    /// The share of the budget ([`Split::Budget`]) or of the records ([`Split::Halves`]) that the tuples would get: public; 0 with one cluster.
+    /// The share of the budget (of ε at most what the aggregator can use; [`Split::Budget`]) or of the records ([`Split::Halves`]) that the tuples would get: public; 0 with one cluster.
     ///
     /// # Errors
     ///

@@ -13,8 +13,8 @@ use crate::friendly::FriendlyCore;
 use crate::paper::Paper2021;
 use crate::tuples::{TupleShape, Tuples, share};
 
-/// Lemma 2.25, which says what sampling with replacement costs, ends at this ε of the sampled mechanism.
-const LEMMA_EPSILON: f64 = 1.0;
+/// ε up to which sampling with replacement is proved: Lemma 2.25 ends at ε/6 = 1.
+const LARGEST_PRINTED: f64 = 6.0;
 
 /// The private k-tuple clustering of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -176,7 +176,7 @@ impl PrivateKMeansParams {
     ///
     /// # Errors
     ///
-    /// [`ParamsError::BudgetTooSmall`].
+    /// [`ParamsError::BudgetTooSmall`]; with replacement [`ParamsError::EpsilonTooLarge`] above ε = 6.
     pub fn tuple_budget(&self) -> Result<Budget, ParamsError> {
         let (epsilon, delta) = (self.budget.epsilon.get(), self.budget.delta.get());
         let (epsilon, delta) = match self.sampling {
@@ -186,13 +186,19 @@ impl PrivateKMeansParams {
                 let delta = dp_core::planted!("ktuple-delta-twice": delta; delta_share);
                 (epsilon, delta)
             }
-            Sampling::WithReplacement { .. } => (
-                match down(epsilon / 6.0, 2) {
-                    sixth if sixth > LEMMA_EPSILON => LEMMA_EPSILON,
-                    sixth => sixth,
-                },
-                down(delta / (4.0 * libm::exp(epsilon)), 8),
-            ),
+            Sampling::WithReplacement { .. } => {
+                if epsilon > LARGEST_PRINTED {
+                    return Err(ParamsError::EpsilonTooLarge {
+                        algorithm: "sampling with replacement",
+                        most: LARGEST_PRINTED,
+                        got: epsilon,
+                    });
+                }
+                (
+                    down(epsilon / 6.0, 2),
+                    down(delta / (4.0 * libm::exp(epsilon)), 8),
+                )
+            }
         };
         Ok(Budget::approx(
             Epsilon::new(epsilon).map_err(|_| ParamsError::BudgetTooSmall)?,
@@ -233,13 +239,13 @@ impl PrivateKMeansParams {
         self.n_restarts
     }
 
-    /// The share of ε and δ that the tuples get; none with replacement, where the budgets are as printed.
+    /// The share of ε and δ that the tuples get; none with replacement, where the budgets are as printed, or where a share of ε is more than
+    /// the aggregator can use.
     #[must_use]
-    pub const fn share_of_tuples(&self) -> Option<f64> {
-        match self.sampling {
-            Sampling::Disjoint => Some(self.tuple_share),
-            Sampling::WithReplacement { .. } => None,
-        }
+    pub fn share_of_tuples(&self) -> Option<f64> {
+        let asked = share(self.budget.epsilon.get(), self.tuple_share).0;
+        let is_whole = asked <= self.aggregator.largest_epsilon();
+        (self.sampling == Sampling::Disjoint && is_whole).then_some(self.tuple_share)
     }
 
     /// How centers are refined.

@@ -60,9 +60,21 @@ fn a_small_failure_probability_takes_more_blocks_and_is_feasible() {
 
 #[test]
 fn assumptions_out_of_range_are_refused() {
-    for bad in [0.0, -1.0, f64::NAN] {
+    // The last one needs more records than a number holds.
+    for bad in [0.0, -1.0, f64::NAN, 1e-9] {
         assert!(best_blocks(SHAPE, budget(1.0), assumed(bad)).is_err());
     }
+    // The smallest of four clusters has a quarter at most; one cluster is not separated from anything.
+    let shares = Assumption {
+        least_share: 0.3,
+        ..assumed(20.0)
+    };
+    assert!(best_blocks(SHAPE, budget(1.0), shares).is_err());
+    let one = TupleShape {
+        n_clusters: 1,
+        ..SHAPE
+    };
+    assert!(best_blocks(one, budget(1.0), assumed(20.0)).is_err());
 }
 
 #[test]
