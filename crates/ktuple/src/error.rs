@@ -38,7 +38,7 @@ pub enum ParamsError {
     Infeasible,
     /// Too few records for an assumed separation.
     #[error(
-        "not feasible at this budget and separation: needs n >= {needed} (proved for clusters of equal size or those assumed; half may do), n is {got}"
+        "not feasible at this budget and separation: needs n >= {needed} (proved for clusters as assumed; half may do), n is {got}"
     )]
     NotFeasible {
         /// The public number of records.

@@ -62,7 +62,7 @@ impl Filter {
     }
 }
 
-/// From ε of about 20 on, more of it saves no tuples, and from hundreds on δ/e^ε is too small a number for its lemma.
+/// With the default match ratio more than about 20 saves no tuples, with others few; and from hundreds on δ/e^ε is too small a number for its lemma.
 const LARGEST_EPSILON: f64 = 64.0;
 
 /// FriendlyCore for k-tuples: the default aggregator.

@@ -10,7 +10,7 @@ use metric_space::{Frame, FramedSource, RecordSource};
 use rand::RngCore;
 
 use super::failure::{failed, refusal, refused};
-use super::ktuple::{AggregatorChoice, FAILURE_PROBABILITY, aggregator, unused};
+use super::ktuple::{AggregatorChoice, FAILURE_PROBABILITY, aggregator, show, unused};
 use crate::algorithm::{Algorithm, DeltaNeed, Facts, FitError, Outcome};
 use crate::plan::Plan;
 use crate::request::{FitRequest, RequestError};
@@ -247,12 +247,7 @@ impl Algorithm for Gmm {
         let mut plan = Plan::new(events).parameters(parameters(request, &checked, &frame)?);
         plan.warnings.extend(unused(request));
         if let Some(prospect) = prospect(request, &checked, &frame) {
-            let shown = if prospect.is_feasible() {
-                &mut plan.notes
-            } else {
-                &mut plan.warnings
-            };
-            shown.push(prospect.to_string());
+            show(&mut plan, prospect);
         }
         Ok(plan)
     }

@@ -9,7 +9,7 @@ use ktuple::friendly::matching::MatchRatio;
 use ktuple::friendly::{Filter, FriendlyCore};
 use ktuple::means::{Aggregator, KMeansOutcome, PrivateKMeans, PrivateKMeansParams, Refine};
 use ktuple::paper::{NoisyComposition, Paper2021, PrivateKAverages, PrivateKNoisyCenters};
-use ktuple::planner::{Assumption, BlockPlan, best_blocks, blocks_for, closest};
+use ktuple::planner::{Assumption, BlockPlan, Prospect, best_blocks, blocks_for, closest};
 use ktuple::{ParamsError, TupleShape};
 use metric_space::{Frame, FramedSource, Lattice, RecordSource};
 use rand::RngCore;
@@ -65,19 +65,13 @@ pub(super) fn aggregator(
         )),
         AggregatorChoice::NoisyCenters => {
             let tuples = Paper2021::affordable(tuples);
-            let shape = TupleShape {
-                n_tuples: 0,
-                n_clusters,
-                dimension,
-                lattice: Lattice::default(),
-            };
             let basic = NoisyComposition::Basic;
             // With one cluster there is nothing to agree on, and nothing to swap.
             let separation = match n_clusters {
                 0 | 1 => PrivateKNoisyCenters::wide_separation(tuples, 2, failure_probability),
                 _ => PrivateKNoisyCenters::steady_separation(
                     tuples,
-                    shape,
+                    shape((n_clusters, dimension)),
                     failure_probability,
                     basic,
                 )?,
@@ -141,12 +135,12 @@ fn check(request: &FitRequest) -> Result<PrivateKMeans, RequestError> {
             share => share,
         };
     }
-    let budget_and_clusters = PrivateKMeansParams::new(request.n_clusters, budget)
+    let params = PrivateKMeansParams::new(request.n_clusters, budget)
         .refine(refine)
         .n_hint(request.n_hint);
     if request.n_clusters < 2 {
         // No blocks and no tuples: see `unused`.
-        return budget_and_clusters.check().map_err(refused(NAME));
+        return params.check().map_err(refused(NAME));
     }
     let sampling = match (options.sampling.unwrap_or_default(), options.block_size) {
         (SamplingChoice::Disjoint, None) => Sampling::Disjoint,
@@ -163,7 +157,7 @@ fn check(request: &FitRequest) -> Result<PrivateKMeans, RequestError> {
             return Err(refusal(NAME, ParamsError::NoBlockSize));
         }
     };
-    let params = budget_and_clusters.sampling(sampling);
+    let params = params.sampling(sampling);
     let tuples = params.tuple_budget().map_err(refused(NAME))?;
     let (aggregator, n_blocks) = match assumed(request, tuples)? {
         Some(plan) => {
@@ -192,14 +186,18 @@ fn check(request: &FitRequest) -> Result<PrivateKMeans, RequestError> {
 /// FriendlyCore for the public number of records, where there is one and nothing else was asked for.
 fn fitted_core(request: &FitRequest, tuples: Budget) -> Result<Option<FriendlyCore>, RequestError> {
     let options = &request.options;
-    let is_free = options.aggregator.unwrap_or_default() == AggregatorChoice::FriendlyCore
+    let is_free = !is_published(request)
         && options.sampling.unwrap_or_default() == SamplingChoice::Disjoint
         && options.blocks.is_none()
         && request.n_clusters > 1;
     let Some(n_records) = request.n_hint.filter(|_| is_free) else {
         return Ok(None);
     };
-    let core = closest(n_records, shape(request), tuples);
+    let core = closest(
+        n_records,
+        shape((request.n_clusters, request.dimension())),
+        tuples,
+    );
     core.map(Some).map_err(refused(NAME))
 }
 
@@ -216,27 +214,43 @@ fn may_differ_more(request: &FitRequest, checked: &PrivateKMeans) -> bool {
     }
 }
 
-/// The shape of the tuples but for their number.
-fn shape(request: &FitRequest) -> TupleShape {
+/// The shape of the tuples but for their number, for k clusters in d columns.
+fn shape((n_clusters, dimension): (usize, usize)) -> TupleShape {
     TupleShape {
         n_tuples: 0,
-        n_clusters: request.n_clusters,
-        dimension: request.dimension(),
+        n_clusters,
+        dimension,
         lattice: Lattice::default(),
     }
+}
+
+/// Shows what blocks can show: what is hopeless, as a warning.
+pub(super) fn show(plan: &mut Plan, prospect: Prospect) {
+    let shown = if prospect.is_feasible() {
+        &mut plan.notes
+    } else {
+        &mut plan.warnings
+    };
+    shown.push(prospect.to_string());
+}
+
+/// Whether one of the published clusterings was asked for.
+fn is_published(request: &FitRequest) -> bool {
+    request.options.aggregator.unwrap_or_default() != AggregatorChoice::FriendlyCore
 }
 
 /// β, where something depends on it.
 fn beta(request: &FitRequest) -> Result<f64, RequestError> {
     let options = &request.options;
-    let is_published = options.aggregator.unwrap_or_default() != AggregatorChoice::FriendlyCore;
     match options.failure_probability {
         None => Ok(FAILURE_PROBABILITY),
         Some(beta) if !(beta > 0.0 && beta <= 1.0) => Err(refusal(
             "failure-probability",
             format!("must be above 0 and at most 1, got {beta:?}"),
         )),
-        Some(_) if options.separation.is_none() && !is_published && request.n_clusters > 1 => {
+        Some(_)
+            if options.separation.is_none() && !is_published(request) && request.n_clusters > 1 =>
+        {
             Err(refusal(
                 "failure-probability",
                 "goes with `separation`, or with the aggregators `averages` and `noisy-centers`",
@@ -262,8 +276,7 @@ fn assumed(request: &FitRequest, tuples: Budget) -> Result<Option<BlockPlan>, Re
     if request.n_clusters < 2 {
         return Ok(None);
     }
-    let is_core = options.aggregator.unwrap_or_default() == AggregatorChoice::FriendlyCore;
-    if !is_core || options.sampling == Some(SamplingChoice::WithReplacement) {
+    if is_published(request) || options.sampling == Some(SamplingChoice::WithReplacement) {
         return Err(refusal(
             "separation",
             "blocks are chosen for `friendly-core` on disjoint blocks alone",
@@ -275,7 +288,7 @@ fn assumed(request: &FitRequest, tuples: Budget) -> Result<Option<BlockPlan>, Re
             "chooses the `blocks`; give one of the two",
         ));
     }
-    let shape = shape(request);
+    let shape = shape((request.n_clusters, request.dimension()));
     let assumption = Assumption {
         separation,
         least_share: 1.0 / request.n_clusters as f64,
@@ -325,8 +338,7 @@ fn parameters(
         parameters.insert("tuple_share".into(), share.into());
     }
     let options = &request.options;
-    let is_published = options.aggregator.unwrap_or_default() != AggregatorChoice::FriendlyCore;
-    if is_published || options.separation.is_some() {
+    if is_published(request) || options.separation.is_some() {
         parameters.insert("failure_probability".into(), beta(request)?.into());
     }
     if let Some(separation) = options.separation {
@@ -410,7 +422,7 @@ impl Algorithm for KTuple {
         let mut plan = Plan::new(events).parameters(parameters(request, &checked)?);
         plan.warnings.extend(unused(request));
         plan.warnings.extend(slow(&checked, request, &frame)?);
-        if request.n_hint.is_none() {
+        if request.n_hint.is_none() && request.n_clusters > 1 {
             let tuples = checked.params().tuple_budget().map_err(refused(NAME))?;
             if let Some(blocks) = assumed(request, tuples)? {
                 plan.warnings.push(format!(
@@ -424,12 +436,7 @@ impl Algorithm for KTuple {
                 .prospect(&frame, request.relation)
                 .map_err(refused(NAME))?;
             if request.n_clusters > 1 {
-                let shown = if prospect.is_feasible() {
-                    &mut plan.notes
-                } else {
-                    &mut plan.warnings
-                };
-                shown.push(prospect.to_string());
+                show(&mut plan, prospect);
             }
             let n_blocks = usize::try_from(prospect.n_blocks).unwrap_or(usize::MAX);
             plan.expected_sq_error =

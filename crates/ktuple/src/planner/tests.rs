@@ -301,3 +301,31 @@ fn plenty_of_records_take_a_larger_ratio() {
     }
     assert!(ratio(60_000) > default && ratio(300_000) > ratio(60_000));
 }
+
+/// The column "blocks × records" in `docs/proofs/friendly-core.md`, "How many records".
+#[test]
+fn the_table_of_the_proof_is_what_is_planned() {
+    let budget = Budget::approx(
+        Epsilon::new(0.75).expect("valid"),
+        Delta::new(7.5e-7).expect("valid"),
+    );
+    for (n_clusters, dimension, separation, planned) in [
+        (8, 8, 70.0, (1_095, 88)),
+        (8, 32, 110.0, (1_148, 96)),
+        (2, 4, 19.0, (1_000, 41)),
+        (2, 4, 38.0, (1_000, 17)),
+    ] {
+        let shape = TupleShape {
+            n_clusters,
+            dimension,
+            ..SHAPE
+        };
+        let assumption = Assumption {
+            separation,
+            least_share: 1.0 / n_clusters as f64,
+            failure_probability: 0.05,
+        };
+        let plan = best_blocks(shape, budget, assumption).expect("feasible");
+        assert_eq!((plan.n_blocks, plan.block_size), planned);
+    }
+}
